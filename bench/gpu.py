@@ -27,9 +27,9 @@ from rich.console import Console
 from tables import Row, table
 
 from fuzzymil import __version__
-from fuzzymil.network.layers import Operators, Params
-from fuzzymil.network.packing import pack
-from fuzzymil.training import Group, Plan, train_groups
+from fuzzymil.inference.layers import Operators, Params
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train import Group, Plan, train_groups
 
 SIZES: dict[str, dict[str, int]] = {
     "full": {

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from fuzzymil import Bags, MIANFISClassifier, RunOptions
-from fuzzymil.training.distributed import join
+from fuzzymil.learn.train.distributed import join
 
 
 def main() -> None:

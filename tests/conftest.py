@@ -18,7 +18,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a
 @pytest.fixture(autouse=True)
 def no_earlier_ctrl_c(monkeypatch):
     """Forget interrupts of earlier tests: two in short order stop everything."""
-    from fuzzymil.training import trainer
+    from fuzzymil.learn.train import trainer
 
     monkeypatch.setattr(trainer, "_last_interrupt", float("-inf"))
 
@@ -64,7 +64,7 @@ SLOW = (
     "tests/estimators/test_sklearn_checks.py",
     "tests/experiments",
     "tests/report/test_browser.py",
-    "tests/training/test_distributed.py",
+    "tests/train/test_distributed.py",
 )
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
 

@@ -27,11 +27,11 @@ from pathlib import Path
 from fuzzymil._utils import storage
 from fuzzymil.cli import main
 from fuzzymil.datasets import make_two_concepts, write_bags
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 SETTINGS = {
     "batch": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "400"],
-    "short": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "150", "--max-terms", "1"],
+    "short": ["--init", "kmeans", "--n-rules", "4", "--max-epochs", "150", "--max-conditions", "1"],
     "on-line": ["--init", "random", "--n-rules", "3", "--max-epochs", "12", "--set", "batch_size=1"],
     "chosen": [],
 }

@@ -10,7 +10,7 @@ import numpy as np
 import samples
 
 from contestants.timing import seconds
-from fuzzymil.network.layers import Operators, Params, forward
+from fuzzymil.inference.layers import Operators, Params, forward
 
 N_FEATURES, N_RULES, BAG = 25, 6, 10
 Tasks = dict[str, Callable[[], float]]
@@ -32,7 +32,7 @@ def output(ones: Callable[..., Any], x: Any, grouping: Any, centers: Any, widths
 
 
 def by_numpy(n_instances: int, dtype: Any) -> tuple[Callable[[], Any], None]:
-    from fuzzymil.network.engines.numpy import Runs
+    from fuzzymil.inference.engines.numpy import Runs
 
     x, offsets, rules = problem(n_instances, dtype)
     return lambda: output(np.ones, x, Runs(offsets), *rules), None
@@ -42,7 +42,7 @@ def by_jax(n_instances: int, dtype: Any) -> tuple[Callable[[], Any], Callable[[]
     import jax
     import jax.numpy as jnp
 
-    from fuzzymil.network.engines.jax import Packed
+    from fuzzymil.inference.engines.jax import Packed
 
     jax.config.update("jax_enable_x64", dtype == np.float64)
     x, offsets, rules = problem(n_instances, dtype)
@@ -56,7 +56,7 @@ def by_jax(n_instances: int, dtype: Any) -> tuple[Callable[[], Any], Callable[[]
 def by_torch(n_instances: int, dtype: Any) -> tuple[Callable[[], Any], Callable[[], Any]]:
     import torch
 
-    from fuzzymil.network.engines.torch import Packed
+    from fuzzymil.inference.engines.torch import Packed
 
     x, offsets, rules = problem(n_instances, dtype)
     index = torch.repeat_interleave(torch.arange(len(offsets) - 1), torch.as_tensor(np.diff(offsets)))

@@ -13,7 +13,7 @@ import numpy as np
 from tables import Row
 
 from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules.rule import Variable
 from questions.common import Effort
 

@@ -127,7 +127,7 @@ def molecules() -> None:
     bags = load_musk1()
     rest, held = train_test_split(np.arange(len(bags)), test_size=0.25, stratify=bags.labels, random_state=0)
     train, test = bags[rest], bags[held]
-    short = MIANFISClassifier(n_rules=5, max_terms=3, random_state=0).fit(train)
+    short = MIANFISClassifier(n_rules=5, max_conditions=3, random_state=0).fit(train)
     why = short.explain(test, bag=test.ids[test.labels == 1][0])
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 

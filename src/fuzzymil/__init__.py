@@ -22,13 +22,12 @@ if TYPE_CHECKING:
         estimators,
         experiments,
         explain,
-        membership,
-        network,
+        inference,
+        learn,
         plots,
         report,
         rules,
         studio,
-        training,
     )
     from fuzzymil._utils.errors import (
         InputError,
@@ -56,11 +55,11 @@ if TYPE_CHECKING:
         cross_val_scores,
         load_model,
     )
-    from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-    from fuzzymil.network.inference import use_engine
+    from fuzzymil.inference.inference import use_engine
+    from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+    from fuzzymil.learn.train.constraints import Constraints
     from fuzzymil.report import write_report
     from fuzzymil.rules import RuleBase
-    from fuzzymil.training.constraints import Constraints
 
 __all__ = [
     "ANFISClassifier",
@@ -100,14 +99,13 @@ __all__ = [
     "estimators",
     "experiments",
     "explain",
+    "inference",
+    "learn",
     "load_model",
-    "membership",
-    "network",
     "plots",
     "report",
     "rules",
     "studio",
-    "training",
     "use_engine",
     "write_report",
 ]
@@ -118,11 +116,11 @@ heed_thread_limit()
 _HOMES = {
     "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
-    "network.inference": ("use_engine",),
-    "membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
+    "inference.inference": ("use_engine",),
+    "inference.membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),
-    "training.constraints": ("Constraints",),
+    "learn.train.constraints": ("Constraints",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _PACKAGES = tuple(name for name in __all__ if name.islower() and name not in _HOME_OF and "_" not in name)

@@ -23,7 +23,7 @@ from fuzzymil import (
 )
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.training import partition
+from fuzzymil.learn.train import partition
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
 BAGS = make_two_concepts(8, 8, random_state=0)
@@ -214,7 +214,7 @@ SETTINGS = {
     "too many rules": ({"n_rules": 1000}, r"n_rules=1000.*distinct instance.*fewer rules"),
     "alpha NaN": ({"alpha": np.nan}, "alpha must be a number, got nan"),
     "alpha text": ({"alpha": "1"}, "alpha must be a number, got '1'"),
-    "consequent alpha NaN": ({"consequent_alpha": np.nan}, "consequent_alpha must be a number"),
+    "consequent alpha NaN": ({"conclusion_alpha": np.nan}, "conclusion_alpha must be a number"),
     "width zero": ({"init_width": 0}, "init_width must be a number above 0, got 0"),
     "width negative": ({"init_width": -1.0}, "init_width must be a number above 0"),
     "widths zero": ({"init": (GRID, 0 * GRID)}, r"widths.*greater than 0; got.*0"),
@@ -234,7 +234,7 @@ SETTINGS = {
     "t-norm misspelt": ({"t_norm": "prodct"}, r"Unknown t_norm.*Did you mean 'product'"),
     "t-norm list": ({"t_norm": ["min"]}, "Unknown t_norm"),
     "aggregation": ({"aggregation": "sum"}, "Unknown aggregation 'sum'"),
-    "combine": ({"combine": None}, "Unknown combine None"),
+    "conclusion_aggregation": ({"conclusion_aggregation": None}, "Unknown conclusion_aggregation None"),
     "membership": ({"membership": "gauss"}, "Unknown membership"),
     "loss": ({"loss": "log"}, "Unknown loss"),
     "missing": ({"missing": "drop"}, "Unknown missing"),

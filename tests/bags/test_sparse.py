@@ -12,7 +12,7 @@ from fuzzymil import Bags, MIANFISClassifier, PerInstance, as_bags
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import _packed
 from fuzzymil.comparators import EmbeddingForest
-from fuzzymil.selection import informative_features
+from fuzzymil.learn.choose import informative_features
 
 ROWS = sparse.random(60, 8, density=0.3, format="csr", random_state=0)
 OFFSETS = np.arange(0, 61, 3)

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RunOptions
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.training import partition
-from fuzzymil.training.distributed import ProcessGroup
-from fuzzymil.training.distributed.census import take_census
-from fuzzymil.training.distributed.feed import Feed
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.distributed import ProcessGroup
+from fuzzymil.learn.train.distributed.census import take_census
+from fuzzymil.learn.train.distributed.feed import Feed
 
 BAGS = make_two_concepts(random_state=0)
 
@@ -23,7 +23,7 @@ def numbers_of(model):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 300)
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
 
 @pytest.mark.slow
 def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_windows, monkeypatch, tmp_path):
-    monkeypatch.setattr("fuzzymil.training.trainer._CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("fuzzymil.learn.train.trainer._CHECKPOINT_SECONDS", 0.0)
     calls = []
 
     def load(part, *, dies):
@@ -134,7 +134,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
 
 @pytest.mark.slow
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
-    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 2000)
+    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 2000)
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     parts, alive = [], []
 
@@ -183,13 +183,13 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
 def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
     model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, run=RunOptions(precision="double"))
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
-    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 300)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow
 def test_unequal_parts_make_no_great_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.training.distributed.feed.WINDOW_VALUES", 1000)
+    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 1000)
     edges = [0, 60, *range(61, 151)]
     made = []
     window = Feed._window

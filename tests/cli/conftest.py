@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 from runner import COLUMNS, SMALL, good, table
 
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 
 @pytest.fixture(scope="session")

@@ -207,7 +207,7 @@ def test_a_text_among_numbers_names_options(tmp_path):
 def test_columns_can_be_said_otherwise(messy, tmp_path):
     model = tmp_path / "model.json"
     chosen = ("--only", "channel,minutes", "--categorical", "agent", "--date", "contact=date+hour")
-    good("fit", messy / "customers.csv", *COLUMNS, *chosen, "--max-terms", "1", "-o", model)
+    good("fit", messy / "customers.csv", *COLUMNS, *chosen, "--max-conditions", "1", "-o", model)
     names = load_model(model).columns_.names
     assert names == ("channel", "minutes", "agent", "contact", "contact_hour")
     message = bad("fit", messy / "customers.csv", *COLUMNS, "--drop", "agent,coment", "-o", model)

@@ -67,7 +67,7 @@ def test_options_of_training_train(desk, tmp_path):
 
 
 def test_bounds_and_committees(desk, tmp_path):
-    bounds = ["--n-rules", 1, "--max-terms", 1, "--n-estimators", 2]
+    bounds = ["--n-rules", 1, "--max-conditions", 1, "--n-estimators", 2]
     printed = good("fit", desk / "boxes.csv", *COLUMNS, *bounds, "-o", tmp_path / "m.json").stdout
     members = load_model(tmp_path / "m.json").members_
     assert "2 rule bases" in printed

@@ -12,7 +12,7 @@ from runner import SMALL, bad, good
 from fuzzymil import BagStream, load_model
 from fuzzymil.cli import _console
 from fuzzymil.datasets import make_two_concepts, write_bags
-from fuzzymil.training.distributed import processes
+from fuzzymil.learn.train.distributed import processes
 
 SETTINGS = [*SMALL, "--set", "rule_keep_prob=none"]
 
@@ -87,7 +87,7 @@ def test_launch_reports_what_went_wrong(folder, tmp_path):
 
 LISTENING = """
 import os, sys
-from fuzzymil.training import distributed
+from fuzzymil.learn.train import distributed
 
 rank = distributed.join().rank
 opened = set()

@@ -156,7 +156,7 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
     [
         (["--n-rules", "0"], "n_rules"),
         (["--n-rules", "1", "--init", "kmeans"], "--order 1"),
-        (["--max-terms", "0"], "max_terms"),
+        (["--max-conditions", "0"], "max_conditions"),
         (["--learning-rate", "-1"], "learning_rate"),
         (["--set", "los=hinge"], "Did you mean 'loss'?"),
         (["--set", "loss"], "--set loss=VALUE"),

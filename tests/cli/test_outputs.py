@@ -11,7 +11,7 @@ import pytest
 from runner import COLUMNS, SMALL, bad, good, run
 
 from fuzzymil import load_model
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 DATA, MODEL, OTHER = "boxes.csv", "model.json", "other"
 COMMANDS = {

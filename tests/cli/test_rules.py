@@ -43,8 +43,8 @@ def test_the_extension_sets_the_format(desk, tmp_path, ending):
 
 
 def test_long_rules_are_shortened(desk):
-    result = good("rules", desk / "model.json", "--max-terms", 1)
-    assert "--max-terms 2" in result.stderr
+    result = good("rules", desk / "model.json", "--max-conditions", 1)
+    assert "--max-conditions 2" in result.stderr
     assert result.stdout.count("AND ... (1 less selective)") == 2
     assert "Gaussian" not in result.stdout
     assert not good("rules", desk / "model.json").stderr

@@ -8,7 +8,7 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import APR, standardized
 from fuzzymil.comparators._scaling import ClippedScaler
-from fuzzymil.training.scaling import Measures, Scaling
+from fuzzymil.learn.train.scaling import Measures, Scaling
 
 ROWS = np.random.RandomState(0).standard_t(2, size=(200, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -3.0]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fuzzymil import Bags
-from fuzzymil.membership import Gaussian, Sigmoid
+from fuzzymil.inference.membership import Gaussian, Sigmoid
 
 INPUTS = {
     "hue": {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)},

@@ -17,7 +17,7 @@ from fuzzymil import (
     RunOptions,
 )
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Bell, Gaussian, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
@@ -88,4 +88,4 @@ def mixed_rules():
         Rule({"x": "trap", "y": "wide"}, ((0.3, 0.1, 0.1),)),
         Rule({}, ((0.5, 0.0, 0.0),)),
     )
-    return RuleBase((x, y), rules, alpha=3.0, consequent_alpha=2.0)
+    return RuleBase((x, y), rules, alpha=3.0, conclusion_alpha=2.0)

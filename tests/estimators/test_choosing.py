@@ -90,12 +90,12 @@ def test_a_parameter_of_the_network_trains_a_network(changed):
 def test_max_terms_alone_chooses():
     bags = make_planted("pair", 100, n_noise=1, random_state=0)
     lengths = {}
-    for max_terms in (1, 2):
-        chosen = MIANFISClassifier(max_terms=max_terms, random_state=0).fit(bags)
+    for max_conditions in (1, 2):
+        chosen = MIANFISClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
         assert not chosen.rules_.normalize
-        lengths[max_terms] = max(len(rule.conditions) for rule in chosen.rules_.rules)
+        lengths[max_conditions] = max(len(rule.conditions) for rule in chosen.rules_.rules)
     assert lengths == {1: 1, 2: 2}
-    searched = MIANFISClassifier(4, max_terms=2, max_epochs=2, random_state=0).fit(bags)
+    searched = MIANFISClassifier(4, max_conditions=2, max_epochs=2, random_state=0).fit(bags)
     assert searched.rules_.normalize
     assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
 
@@ -236,7 +236,7 @@ def test_fits_together_are_those_one_by_one(model):
 
 
 def test_many_bags_are_sampled(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
     bags = make_planted("some", 300, n_noise=1, random_state=0)
@@ -245,7 +245,7 @@ def test_many_bags_are_sampled(monkeypatch):
 
 
 def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     rng = np.random.default_rng(0)
@@ -263,7 +263,7 @@ def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
 
 
 def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
-    from fuzzymil.training import partition
+    from fuzzymil.learn.train import partition
 
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
     bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
@@ -305,7 +305,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
-    from fuzzymil.selection import _choice
+    from fuzzymil.learn.choose import _choice
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -328,7 +328,7 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
 
 @pytest.mark.parametrize(
     ("settings", "facts"),
-    [({"n_rules": 0}, "n_rules.*1"), ({"max_terms": 0}, "max_terms.*1"), ({"init": "selct"}, "init.*select")],
+    [({"n_rules": 0}, "n_rules.*1"), ({"max_conditions": 0}, "max_conditions.*1"), ({"init": "selct"}, "init.*select")],
 )
 def test_parameters_are_checked_before_choosing(settings, facts):
     with pytest.raises(ParameterError, match=facts):

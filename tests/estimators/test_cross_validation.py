@@ -23,7 +23,7 @@ from fuzzymil import (
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import cross_val_scores, cross_validate
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 BAGS = make_two_concepts(18, 18, random_state=0)
 QUICK = {"n_rules": 3, "max_epochs": 2, "random_state": 0}

@@ -5,9 +5,9 @@ import pytest
 from small_fits import BAGS, CENTERS, DOUBLE, WIDTHS, Y, arrays_of, classifier, mean_squared_error, mixed_rules
 
 from fuzzymil import RuleBase, Variant
-from fuzzymil.membership import learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import learnable_families
+from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule
 
 
@@ -19,11 +19,13 @@ def variants():
     for name in AGGREGATIONS:
         yield pytest.param({"aggregation": name, "alpha": 2.0}, id=f"aggregation {name}")
     for name in COMBINERS:
-        yield pytest.param({"combine": name, "order": 1, "consequent_alpha": 2.0}, id=f"combine {name}")
+        yield pytest.param(
+            {"conclusion_aggregation": name, "order": 1, "conclusion_alpha": 2.0}, id=f"conclusion_aggregation {name}"
+        )
     for alpha in (0.0, np.inf, -np.inf, -3.0):
         yield pytest.param({"alpha": alpha}, id=f"alpha {alpha}")
     yield pytest.param({"normalize": False}, id="not normalized")
-    yield pytest.param({"order": 1, "consequent_alpha": np.inf}, id="greatest response")
+    yield pytest.param({"order": 1, "conclusion_alpha": np.inf}, id="greatest response")
     yield pytest.param({"order": 1, "variant": Variant(learn_alpha=True)}, id="alphas learned")
     yield pytest.param({"variant": Variant(width_scale="direct")}, id="direct widths")
     yield pytest.param({"variant": Variant(update_rule="paper")}, id="printed gradients")

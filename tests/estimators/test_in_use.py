@@ -14,7 +14,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, NaiveMIL, PerIns
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
-from fuzzymil.training import trainer
+from fuzzymil.learn.train import trainer
 
 BAGS = make_two_concepts(20, 20, random_state=0)
 QUICK = {"n_rules": 4, "max_epochs": 20, "random_state": 0}
@@ -26,11 +26,11 @@ def test_outputs_of_unlike_scale_are_learned_as_if_alone():
     X = [rng.randn(size, 3) for size in rng.randint(1, 8, 60)]
     small = np.array([x[:, 0].max() for x in X])
     great = 1e4 * np.array([x[:, 1].max() for x in X])
-    settings = {**QUICK, "order": 1, "rule_keep_prob": None, "consequent_alpha": 3.0}
+    settings = {**QUICK, "order": 1, "rule_keep_prob": None, "conclusion_alpha": 3.0}
     unlike = MIANFISRegressor(**settings).fit(X, np.column_stack([small, great]))
     like = MIANFISRegressor(**settings).fit(X, np.column_stack([small, great / 1e4]))
     np.testing.assert_allclose(unlike.predict(X) / [1, 1e4], like.predict(X), rtol=1e-3, atol=1e-3)
-    assert len(unlike.rules_.consequent_alpha) == 2
+    assert len(unlike.rules_.conclusion_alpha) == 2
     assert pickle.loads(pickle.dumps(unlike.rules_)) == unlike.rules_
 
 

@@ -163,7 +163,7 @@ def test_given_rules_are_refined(standardize):
     assert [set(rule.antecedent) for rule in model.rules_.rules] == [set(rule.antecedent) for rule in rules.rules]
     assert model.rules_.coefs.shape == (4, 1, 3)
     assert model.rules_.alpha == 3.0
-    np.testing.assert_allclose(model.rules_.consequent_alpha, 2.0)
+    np.testing.assert_allclose(model.rules_.conclusion_alpha, 2.0)
     assert model.history_["loss"][-1] < model.history_["loss"][0]
     np.testing.assert_allclose(
         model.history_["loss"][0], mean_squared_error(RuleBase.from_dict(rules.to_dict()), BAGS, Y), rtol=1e-4

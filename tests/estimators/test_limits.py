@@ -7,7 +7,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.network import inference
+from fuzzymil.inference import inference
 from fuzzymil.rules.inference import infer_output
 
 BAGS = make_two_concepts(10, 10, random_state=0)

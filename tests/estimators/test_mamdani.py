@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from fuzzymil import Bags, MIMamdani, MISugeno, NaiveMIL, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
 
 BAGS = Bags.from_list([[[0.0], [0.9]], [[0.9], [1.0]], [[0.1]], [[0.7]]], ids=list("abcd"))

@@ -9,9 +9,9 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags.statistics import filled, typical_values
 from fuzzymil.comparators import CitationKNN, standardized
 from fuzzymil.datasets import make_planted
-from fuzzymil.membership import Bell, Sigmoid
-from fuzzymil.selection._gaps import Gaps
-from fuzzymil.selection._premises import Condition, Gone, Part, Statements
+from fuzzymil.inference.membership import Bell, Sigmoid
+from fuzzymil.learn.choose._gaps import Gaps
+from fuzzymil.learn.choose._premises import Condition, Gone, Part, Statements
 
 
 def punched(bags, share, seed=0):

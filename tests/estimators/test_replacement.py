@@ -8,7 +8,7 @@ from fuzzymil import ANFISRegressor, MIANFISClassifier, MISugeno, RuleBase, load
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 
 

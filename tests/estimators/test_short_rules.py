@@ -10,10 +10,10 @@ from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBa
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
-from fuzzymil.network.packing import pack
-from fuzzymil.training import Group, Plan
-from fuzzymil.training.pruning import cut, schedule, worth
-from fuzzymil.training.search import _conjunction, _pair_scores, _scores, short_rules
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train import Group, Plan
+from fuzzymil.learn.train.pruning import cut, schedule, worth
+from fuzzymil.learn.train.search import _conjunction, _pair_scores, _scores, short_rules
 
 
 def padded(seed, n_noise=50):
@@ -29,7 +29,7 @@ def padded(seed, n_noise=50):
 @pytest.mark.slow
 def test_two_features_among_fifty_two_are_found_and_make_short_rules():
     bags, unseen = padded(0), padded(1000)
-    model = MIANFISClassifier(max_terms=2, alpha=5, random_state=0).fit(bags)
+    model = MIANFISClassifier(max_conditions=2, alpha=5, random_state=0).fit(bags)
     positive = [rule for rule in model.rules_.rules if rule.coefs[0][0] > 0.5]
     assert {frozenset(rule.antecedent) for rule in positive} == {frozenset({"x1", "x2"})}
     assert model.rules_.n_rules <= 4
@@ -41,10 +41,10 @@ def test_two_features_among_fifty_two_are_found_and_make_short_rules():
 @pytest.mark.slow
 def test_no_rule_is_longer_than_asked_and_the_last_has_no_condition():
     bags = padded(3, n_noise=4)
-    for max_terms in (1, 3):
-        model = MIANFISClassifier(5, max_terms=max_terms, random_state=0, max_epochs=10).fit(bags)
+    for max_conditions in (1, 3):
+        model = MIANFISClassifier(5, max_conditions=max_conditions, random_state=0, max_epochs=10).fit(bags)
         lengths = [len(rule.antecedent) for rule in model.rules_.rules]
-        assert max(lengths) <= max_terms
+        assert max(lengths) <= max_conditions
         assert lengths[-1] == 0
         assert min(lengths[:-1]) >= 1
         assert len(lengths) <= 5
@@ -83,7 +83,7 @@ def test_pure_noise_gives_one_rule_and_the_one_for_all_bags():
     counts = [
         len(
             short_rules(
-                x, np.arange(0, 301, 3), rng.permutation(labels), np.ones(100), n_rules=8, max_terms=2,
+                x, np.arange(0, 301, 3), rng.permutation(labels), np.ones(100), n_rules=8, max_conditions=2,
                 rng=np.random.RandomState(seed),
             ).centers
         )
@@ -97,7 +97,7 @@ def test_the_search_does_not_mind_units_missing_values_or_constant_features():
     x = rng.uniform(size=(300, 4))
     near = np.abs(x[:, :2] - 0.5).max(axis=1) < 0.25
     labels = near.reshape(-1, 3).any(axis=1)[:, None].astype(float)
-    settings = {"n_rules": 3, "max_terms": 2}
+    settings = {"n_rules": 3, "max_conditions": 2}
     offsets, weights = np.arange(0, 301, 3), np.ones(100)
     plain = short_rules(x, offsets, labels, weights, rng=np.random.RandomState(0), **settings)
     assert np.flatnonzero(plain.used[0]).tolist() == [0, 1]
@@ -122,10 +122,10 @@ def test_great_bags_are_thinned_out_and_weights_count():
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     near = np.abs(x[:, :2] - 0.5).max(axis=1) < 0.02
     labels = np.add.reduceat(near, offsets[:-1])[:, None] > 0
-    found = short_rules(x, offsets, labels.astype(float), np.ones(101), n_rules=2, max_terms=2, rng=rng)
+    found = short_rules(x, offsets, labels.astype(float), np.ones(101), n_rules=2, max_conditions=2, rng=rng)
     assert found.used.shape == (2, 3)
     one_class = np.where(labels[:, 0], 1.0, 0.0)  # only positive bags count: nothing is left to explain
-    alone = short_rules(x, offsets, labels.astype(float), one_class, n_rules=4, max_terms=2, rng=rng)
+    alone = short_rules(x, offsets, labels.astype(float), one_class, n_rules=4, max_conditions=2, rng=rng)
     assert len(alone.centers) <= 4
 
 
@@ -133,24 +133,24 @@ def test_great_bags_are_thinned_out_and_weights_count():
 def test_short_rules_for_numbers_several_outputs_committees_and_plain_rows():
     bags = padded(4, n_noise=3)
     distance = np.array([np.abs(bag[:, :2] - 0.5).max(axis=1).min() for bag in bags])
-    model = MIANFISRegressor(4, max_terms=2, random_state=0).fit(bags, distance)
+    model = MIANFISRegressor(4, max_conditions=2, random_state=0).fit(bags, distance)
     assert model.score(bags, distance) > 0.2
-    both = MIANFISRegressor(4, max_terms=2, random_state=0, max_epochs=20).fit(
+    both = MIANFISRegressor(4, max_conditions=2, random_state=0, max_epochs=20).fit(
         bags, np.column_stack([distance, -distance])
     )
     assert both.predict(bags).shape == (len(bags), 2)
-    committee = MIANFISClassifier(5, max_terms=2, n_estimators=3, max_epochs=10, random_state=0).fit(bags)
+    committee = MIANFISClassifier(5, max_conditions=2, n_estimators=3, max_epochs=10, random_state=0).fit(bags)
     assert len({member.n_rules for member in committee.members_}) == 1
     rows = np.random.RandomState(0).uniform(size=(200, 5))
-    plain = ANFISRegressor(6, max_terms=2, random_state=0).fit(rows, rows[:, 1] * rows[:, 3])
+    plain = ANFISRegressor(6, max_conditions=2, random_state=0).fit(rows, rows[:, 1] * rows[:, 3])
     assert plain.score(rows, rows[:, 1] * rows[:, 3]) > 0.5
 
 
 def test_searching_needs_to_know_how_short():
-    with pytest.raises(ParameterError, match="max_terms"):
+    with pytest.raises(ParameterError, match="max_conditions"):
         MIANFISClassifier(init="search").fit(padded(0, 1))
-    with pytest.raises(ParameterError, match="max_terms must be a whole number of at least 1"):
-        MIANFISClassifier(max_terms=0).fit(padded(0, 1))
+    with pytest.raises(ParameterError, match="max_conditions must be a whole number of at least 1"):
+        MIANFISClassifier(max_conditions=0).fit(padded(0, 1))
 
 
 # ---------------------------------------------------------------------- shortening
@@ -200,12 +200,12 @@ def test_rules_are_halved_step_by_step(n, most, stops):
 @pytest.mark.slow
 def test_long_rules_are_trained_shortened_and_trained_again():
     bags = padded(7, n_noise=4)
-    model = MIANFISClassifier(6, init="kmeans", max_terms=2, max_epochs=40, random_state=0).fit(bags)
+    model = MIANFISClassifier(6, init="kmeans", max_conditions=2, max_epochs=40, random_state=0).fit(bags)
     assert {len(rule.antecedent) for rule in model.rules_.rules} == {2}
     assert len(model.history_["loss"]) == 40 + 2 * 20
     assert model.n_iter_ == 80
     (together,) = fit_together(
-        [MIANFISClassifier(6, init="kmeans", max_terms=2, max_epochs=40, random_state=0)], [bags]
+        [MIANFISClassifier(6, init="kmeans", max_conditions=2, max_epochs=40, random_state=0)], [bags]
     )
     np.testing.assert_allclose(together.decision_function(bags), model.decision_function(bags), rtol=1e-6)
 
@@ -217,12 +217,12 @@ def test_given_rules_are_shortened_too_and_a_short_model_is_saved(tmp_path):
         [[0.5, 0.5, 1.0], [1.5, 1.5, 1.0], [0.5, 1.5, 1.0]], np.full((3, 3), 0.4), [1, 1, 0],
         feature_names=["across", "up", "noise"],
     )  # fmt: skip
-    model = MIANFISClassifier(init=given, max_terms=2, max_epochs=30, random_state=0).fit(bags)
+    model = MIANFISClassifier(init=given, max_conditions=2, max_epochs=30, random_state=0).fit(bags)
     assert all(len(rule.antecedent) == 2 for rule in model.rules_.rules)
     model.save(tmp_path / "short.json")
     loaded = load_model(tmp_path / "short.json")
     np.testing.assert_array_equal(loaded.decision_function(bags), model.decision_function(bags))
-    assert loaded.max_terms == 2
+    assert loaded.max_conditions == 2
 
 
 @pytest.mark.slow
@@ -233,5 +233,5 @@ def test_rules_with_or_and_not_cannot_be_shortened():
     )
     bags = make_two_concepts(random_state=0)
     with pytest.raises(ParameterError, match="plain conjunctions"):
-        MIANFISClassifier(init=rules, max_terms=1, random_state=0).fit(bags)
-    MIANFISClassifier(init=rules, max_terms=2, max_epochs=1, random_state=0).fit(bags)
+        MIANFISClassifier(init=rules, max_conditions=1, random_state=0).fit(bags)
+    MIANFISClassifier(init=rules, max_conditions=2, max_epochs=1, random_state=0).fit(bags)

@@ -6,7 +6,7 @@ from sky import BAGS, INPUTS, LABELS, RULES
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.formats import read_rules
 from fuzzymil.rules.language.source import declaration
@@ -37,7 +37,7 @@ def test_two_rules_as_the_paper_walks_through_them():
         INPUTS,
         ["IF hue is blue AND texture is smooth THEN sky = 0.5 + 2*hue - texture", "IF hue is red THEN sky = 0.1 - hue"],
         t_norm="min",
-        combine="mean",
+        conclusion_aggregation="mean",
     )
     rng = np.random.default_rng(0)
     bags = [rng.uniform(0, 1, (n, 2)) for n in (1, 2, 5, 9)]
@@ -147,16 +147,28 @@ def test_text_is_read_once(monkeypatch):
 
 def test_operators_are_those_of_the_text_unless_the_settings_say_otherwise():
     rules = MISugeno(INPUTS, RULES).rule_base
-    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.combine) == ("product", "algebraic", "max", "softmax")
+    assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.conclusion_aggregation) == (
+        "product",
+        "algebraic",
+        "max",
+        "softmax",
+    )
     assert MISugeno(INPUTS, RULES, alpha=2.0).rule_base.aggregation == "softmax"
     assert rules.default == (0.0,)
     assert rules.normalize
     said = ["USING t_norm = product, aggregation = softmax, alpha = 3, default = 0.5", *RULES]
     told = MISugeno(INPUTS, said).rule_base
     assert (told.t_norm, told.s_norm, told.aggregation, told.alpha) == ("product", "algebraic", "softmax", 3.0)
-    assert (told.combine, told.default) == ("softmax", (0.5,))
-    chosen = MISugeno(INPUTS, said, t_norm="lukasiewicz", alpha=7, default=1, combine="max", normalize=False).rule_base
-    assert (chosen.t_norm, chosen.s_norm, chosen.alpha, chosen.combine) == ("lukasiewicz", "bounded", 7.0, "max")
+    assert (told.conclusion_aggregation, told.default) == ("softmax", (0.5,))
+    chosen = MISugeno(
+        INPUTS, said, t_norm="lukasiewicz", alpha=7, default=1, conclusion_aggregation="max", normalize=False
+    ).rule_base
+    assert (chosen.t_norm, chosen.s_norm, chosen.alpha, chosen.conclusion_aggregation) == (
+        "lukasiewicz",
+        "bounded",
+        7.0,
+        "max",
+    )
     assert chosen.default == (1.0,)
     assert not chosen.normalize
     assert MISugeno(INPUTS, RULES, s_norm="algebraic").rule_base.s_norm == "algebraic"
@@ -188,7 +200,7 @@ def test_a_rule_base_keeps_its_operators():
         ({"t_norm": "minimum"}, "Unknown t_norm.*Did you mean 'min'"),
         ({"aggregation": "soft"}, "Unknown aggregation"),
         ({"s_norm": "plus"}, "Unknown s_norm"),
-        ({"combine": "median"}, "Unknown combine"),
+        ({"conclusion_aggregation": "median"}, "Unknown conclusion_aggregation"),
         ({"alpha": np.nan}, "alpha must be a number"),
         ({"default": (1, 2)}, "default"),
         ({"default": np.inf}, "default"),

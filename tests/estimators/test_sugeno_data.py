@@ -8,7 +8,7 @@ from sky import BAGS, INPUTS, LABELS, RULES
 
 from fuzzymil import Bags, MISugeno
 from fuzzymil._utils.errors import InputError
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 
 # ---------------------------------------------------------------------- features
 

@@ -17,7 +17,7 @@ from sky import BAGS, INPUTS, LABELS, RULES
 from fuzzymil import Bags, MIANFISClassifier, MISugeno, PerInstance, load_model
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Variable
 
 mpl.use("Agg")

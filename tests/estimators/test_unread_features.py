@@ -40,7 +40,7 @@ def read(table, without=(), columns=None):
 @pytest.mark.parametrize("missing", ["median", "average", "condition", "ignore", "error"])
 def test_answers_do_not_depend_on_what_no_rule_reads(table, tmp_path, missing):
     bags = read(table)
-    model = MIANFISClassifier(max_terms=1, missing=missing, random_state=0).fit(bags)
+    model = MIANFISClassifier(max_conditions=1, missing=missing, random_state=0).fit(bags)
     assert model.used_features_ == ("pages",)
     model.save(tmp_path / "model.json")
     for each in (model, load_model(tmp_path / "model.json")):

@@ -177,7 +177,7 @@ def test_sizes_count_all_members():
 def test_normalized_rules_are_those_of_the_paper():
     model = normalized_rules()
     assert (model.n_rules, model.init, model.normalize, model.loss) == (10, "kmeans", True, "squared_error")
-    assert normalized_rules(init="search", max_terms=2).get_params()["init"] == "search"
+    assert normalized_rules(init="search", max_conditions=2).get_params()["init"] == "search"
 
 
 def test_recipes_follow_the_paper():

@@ -120,7 +120,7 @@ def test_cross_validation_of_shortened_rules():
     rng = np.random.RandomState(0)
     labels = np.arange(24) % 2
     bags = Bags.from_list([rng.normal(size=(2, 5)) + 2 * label for label in labels], labels=labels)
-    found = evaluate(Recipe(MIANFISClassifier(3, max_terms=1, init="kmeans", max_epochs=6)), bags, labels, 3,
+    found = evaluate(Recipe(MIANFISClassifier(3, max_conditions=1, init="kmeans", max_epochs=6)), bags, labels, 3,
                            seeds_of(4, "cut"))  # fmt: skip
     assert found["sizes"] == [{"n_rules": 3, "n_conditions": 3}] * 3
     assert len(found["rmse"]) == 6 + 3 + 3  # from 5 conditions to 2 to 1, with half the epochs each
@@ -194,7 +194,7 @@ def test_files_and_page(small):
 def test_numbers_of_the_small_run(small):
     _, found = small
     chosen, searched, shortened = (found["paths"]["padded"][way] for way in ("chosen", "searched", "shortened"))
-    assert [entry["max_terms"] for entry in searched] == [2, 5]
+    assert [entry["max_conditions"] for entry in searched] == [2, 5]
     assert shortened[0]["n_conditions"] == 20  # ten rules of two
     assert shortened[1]["n_conditions"] == 50
     assert shortened[1]["noise_features"] == 3

@@ -7,7 +7,7 @@ import numpy as np
 
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules.premise import And, Is, Not, Or
 from fuzzymil.rules.rule import Rule, Variable
 

@@ -259,7 +259,7 @@ def test_predictions_and_explanations_agree():
 
 
 def test_only_features_that_some_member_uses_count():
-    model = fitted(max_terms=1, init="kmeans", n_estimators=2)
+    model = fitted(max_conditions=1, init="kmeans", n_estimators=2)
     used = {name for base in model.members_ for rule in base.rules for name in rule.antecedent}
     assert [f"x{d + 1}" for d in model.coverage_.columns] == sorted(used)
     slope = RuleBase.parse(

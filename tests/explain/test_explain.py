@@ -14,8 +14,8 @@ from fuzzymil import Bags, MIANFISClassifier, RuleBase
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain import Reading, explain
-from fuzzymil.membership import Triangular
-from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.membership import Triangular
 from fuzzymil.rules.premise import And, Is, Not, Or
 from fuzzymil.rules.rule import Rule, Variable
 

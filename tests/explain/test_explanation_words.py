@@ -63,7 +63,7 @@ def test_text_of_long_rules_shows_the_decisive_conditions():
     rng = np.random.default_rng(0)
     rules = RuleBase.from_arrays(rng.normal(size=(2, 40)), np.full((2, 40), 3.0), rng.normal(size=(2, 1, 41)))
     found = explain(rules, [rng.normal(size=(3, 40))])
-    text = found.to_text(max_terms=4)
+    text = found.to_text(max_conditions=4)
     first = found.rules[0]
     lowest = sorted(first.conditions, key=lambda condition: condition.membership)
     named = " AND ".join(condition.text for condition in lowest[:4])

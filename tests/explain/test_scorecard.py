@@ -15,8 +15,8 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Reading, explain, explain_many
 from fuzzymil.explain._shares import QUANTIFIER_SHARES, quantifier_shares
-from fuzzymil.membership import Gaussian, Sigmoid, Triangular
-from fuzzymil.network.quantifiers import QUANTIFIERS, on_average, register_quantifier
+from fuzzymil.inference.membership import Gaussian, Sigmoid, Triangular
+from fuzzymil.inference.quantifiers import QUANTIFIERS, on_average, register_quantifier
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -334,7 +334,7 @@ def long_rule(terms):
     variables = tuple(Variable(name, {term: Gaussian(0, 3) for term in terms}) for name in names)
     asked = And(tuple(Is(name, terms[d % len(terms)]) for d, name in enumerate(names)))
     rules = RuleBase(variables, (Rule(Quantified("some", asked), [[2.0]]),), ("y",), normalize=False)
-    text = explain(rules, [np.random.default_rng(0).normal(size=(3, 40))]).to_text(max_terms=3)
+    text = explain(rules, [np.random.default_rng(0).normal(size=(3, 40))]).to_text(max_conditions=3)
     assert max(map(len, text.splitlines())) <= 80
     return re.sub(r"\s+", " ", text)
 

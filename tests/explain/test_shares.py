@@ -11,8 +11,8 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil.explain import explain
 from fuzzymil.explain._shares import SHARES, instance_shares
-from fuzzymil.network.aggregation import AGGREGATIONS, SOFT_AGGREGATIONS, register_aggregation
-from fuzzymil.network.segments import OneBag
+from fuzzymil.inference.aggregation import AGGREGATIONS, SOFT_AGGREGATIONS, register_aggregation
+from fuzzymil.inference.segments import OneBag
 
 INF = math.inf
 ALPHAS = (-50.0, -2.5, -1.0, -0.5, 0.0, 0.3, 1.0, 50.0)

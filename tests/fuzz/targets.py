@@ -314,7 +314,7 @@ TREE = {"weights": np.arange(12.0).reshape(3, 4), "n": np.array(7), "loss": np.o
 
 
 def _checkpoint(folder):
-    from fuzzymil.training.checkpoints import Checkpoint
+    from fuzzymil.learn.train.checkpoints import Checkpoint
 
     place = Checkpoint(folder / "a.checkpoint")
     place.keep(TREE)
@@ -322,7 +322,7 @@ def _checkpoint(folder):
 
 
 def _check_checkpoint(content, folder):
-    from fuzzymil.training.checkpoints import Checkpoint
+    from fuzzymil.learn.train.checkpoints import Checkpoint
 
     path = folder / "a.checkpoint"
     path.write_bytes(content)

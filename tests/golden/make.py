@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, Variant, __version__
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 10, "random_state": 0}
@@ -40,7 +40,7 @@ def mixed_rules():
         Rule({}, ((0.5, 0.0, 0.0), (-1.0, 0.0, 0.0))),
     )
     return RuleBase(
-        (wide, deep), rules, ("cost", "gain"), alpha=np.inf, combine="softmax", consequent_alpha=-np.inf,
+        (wide, deep), rules, ("cost", "gain"), alpha=np.inf, conclusion_aggregation="softmax", conclusion_alpha=-np.inf,
         default=(0.25, -0.5),
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ def cases(bags):
     yield "mixed_rules.json", mixed_rules(), ["width", "größe"], [*few, [[100.0, -100.0]]]
     yield "scorecard.json", scorecard(), ["width", "größe"], [*few, [[100.0, -100.0]]]
     yield "chosen.json", MIANFISClassifier(random_state=0).fit(named), ["width", "depth"], few
-    committee = MIANFISRegressor(5, max_terms=2, n_estimators=2, random_state=0).fit(bags, numbers)
+    committee = MIANFISRegressor(5, max_conditions=2, n_estimators=2, random_state=0).fit(bags, numbers)
     yield "chosen_regressor_two_members.json", committee, None, few
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.plots import DifferenceDisplay
 
 OLD = RuleBase.parse("""

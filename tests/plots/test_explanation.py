@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Reading, explain
-from fuzzymil.membership import Triangular
+from fuzzymil.inference.membership import Triangular
 from fuzzymil.plots import HIGH, LOW, ExplanationDisplay, save_figure
 from fuzzymil.plots.style import WITNESS
 from fuzzymil.rules.rule import Rule, Variable

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 
 from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil._utils.colors import class_color
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.plots import (
     FAINT,
     HIGH,

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 
 from fuzzymil import Bags, MISugeno, RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.plots import HIGH, LOW, RuleGridDisplay, SpaceDisplay
 from fuzzymil.plots._rules import border, conclusions, influences, restrictions, rules_of
 from fuzzymil.rules import Rule, Variable

@@ -12,11 +12,11 @@ from fuzzymil import MIANFISClassifier, ParameterError, RuleBase, load_model, wr
 from fuzzymil.cli import app
 from fuzzymil.comparators import COMPARATORS, BagClassifier, comparator
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import FAMILIES, Location, MembershipFunction, Width
-from fuzzymil.network.aggregation import AGGREGATIONS, log_mean_exp, register_aggregation
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
+from fuzzymil.inference.aggregation import AGGREGATIONS, log_mean_exp, register_aggregation
+from fuzzymil.inference.membership import FAMILIES, Location, MembershipFunction, Width
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
+from fuzzymil.learn.train.losses import LOSSES, Loss, register
 from fuzzymil.plots import ExplanationDisplay, MembershipDisplay
-from fuzzymil.training.losses import LOSSES, Loss, register
 
 BAGS = make_two_concepts(10, 10, random_state=0)
 

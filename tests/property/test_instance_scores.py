@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Triangular
-from fuzzymil.network.aggregation import AGGREGATIONS
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.membership import Triangular
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Rule, Variable
 

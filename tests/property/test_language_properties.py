@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_sets import fuzzy_sets
 
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language.printer import keywords
 from fuzzymil.rules.premise import And, Is, Not, Or, Quantified
@@ -85,7 +85,7 @@ def rule_bases(draw, number=numbers, n_variables=(1, 3)):
     alpha = st.one_of(
         st.sampled_from([math.inf, -math.inf, 0.0]), number, st.lists(number, min_size=len(rules), max_size=len(rules))
     )
-    consequent_alpha = st.one_of(
+    conclusion_alpha = st.one_of(
         st.sampled_from([math.inf, -math.inf]), number, st.lists(number, min_size=len(outputs), max_size=len(outputs))
     )
     return RuleBase(
@@ -96,8 +96,8 @@ def rule_bases(draw, number=numbers, n_variables=(1, 3)):
         s_norm=draw(st.sampled_from(["", *sorted(S_NORMS)])),
         aggregation=draw(st.sampled_from(sorted(AGGREGATIONS))),
         alpha=draw(alpha),
-        combine=draw(st.sampled_from(sorted(COMBINERS))),
-        consequent_alpha=draw(consequent_alpha),
+        conclusion_aggregation=draw(st.sampled_from(sorted(COMBINERS))),
+        conclusion_alpha=draw(conclusion_alpha),
         normalize=draw(st.booleans()),
         default=[draw(number) for _ in outputs],
         limited=draw(st.booleans()),
@@ -110,8 +110,8 @@ def operators_of(rules):
         "s_norm",
         "aggregation",
         "alpha",
-        "combine",
-        "consequent_alpha",
+        "conclusion_aggregation",
+        "conclusion_alpha",
         "limited",
         *(("normalize", "default") if rules.normalize else ()),  # the text of additive rules says it
     )
@@ -176,14 +176,19 @@ def test_what_is_written_infers_the_same(rules, seed):
         np.testing.assert_allclose(inferred.output, expected.output, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("combine", ["mean", "max"])
-def test_what_is_printed_infers_the_same_to_its_digits(combine):
+@pytest.mark.parametrize("conclusion_aggregation", ["mean", "max"])
+def test_what_is_printed_infers_the_same_to_its_digits(conclusion_aggregation):
     rng = np.random.default_rng(0)
     rules = RuleBase.from_arrays(
-        rng.normal(size=(4, 3)), rng.uniform(0.5, 2, (4, 3)), rng.normal(size=(4, 2, 4)), combine=combine
+        rng.normal(size=(4, 3)),
+        rng.uniform(0.5, 2, (4, 3)),
+        rng.normal(size=(4, 2, 4)),
+        conclusion_aggregation=conclusion_aggregation,
     )
     bags = [rng.normal(size=(size, 3)) for size in (2, 1, 3)]
-    printed = RuleBase.parse(str(rules), rules.variables, combine=combine, aggregation="softmax")
+    printed = RuleBase.parse(
+        str(rules), rules.variables, conclusion_aggregation=conclusion_aggregation, aggregation="softmax"
+    )
     assert printed != rules
     # Every product of a sum is off by half a unit of the fourth digit at most.
     reach = max(np.abs(rules.coefs).sum(axis=2).max() * max(1.0, max(np.abs(bag).max() for bag in bags)), 1.0)

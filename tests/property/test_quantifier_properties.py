@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzymil.membership import Trapezoidal
-from fuzzymil.network.engines.jax import Packed
-from fuzzymil.network.engines.numpy import Runs
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS, most
-from fuzzymil.network.segments import Each, OneBag
+from fuzzymil.inference.engines.jax import Packed
+from fuzzymil.inference.engines.numpy import Runs
+from fuzzymil.inference.membership import Trapezoidal
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS, most
+from fuzzymil.inference.segments import Each, OneBag
 from fuzzymil.rules import RuleBase, Variable
 
 many = settings(max_examples=100, derandomize=True, deadline=None, database=None)

@@ -12,10 +12,10 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
 from fuzzymil import Bags, InputError, MISugeno, ParameterError, RuleBase  # noqa: E402
-from fuzzymil.network.engines.jax import Packed  # noqa: E402
-from fuzzymil.network.layers import forward  # noqa: E402
+from fuzzymil.inference.engines.jax import Packed  # noqa: E402
+from fuzzymil.inference.layers import forward  # noqa: E402
+from fuzzymil.learn.train._step import Plan, from_free, to_free  # noqa: E402
 from fuzzymil.torch import FuzzyBagHead  # noqa: E402
-from fuzzymil.training._step import Plan, from_free, to_free  # noqa: E402
 
 SIZES = [1, 3, 1, 7, 1, 17, 10]
 RULES = {
@@ -27,7 +27,7 @@ RULES = {
     "shared terms": RuleBase.parse("""
     VARIABLE a: low = Gaussian(0, 1), high = Sigmoid(1, 3), points = Discrete(-1, 0, 1, 1)
     VARIABLE b: low = Triangular(-2, 0, 2), edge = Rectangle(-1, 5)
-    USING alpha = 2, consequent_alpha = 0.5
+    USING alpha = 2, conclusion_alpha = 0.5
     IF a is low AND b is very low THEN y = 1 + 2*a - b
     IF a is high OR NOT (b is edge) THEN y = -1 + a WITH 0.4
     IF a is low AND NOT (a is points) THEN y = 0.5
@@ -190,7 +190,7 @@ def test_gradients_are_those_of_training_with_jax(name):
         near(x.grad if way == "packed" else x.grad[mask], by_instances, 1e-11)
         if rules.normalize:
             near(head.alpha.value.grad, expected["alpha"], 1e-11)
-            near(head.consequent_alpha.value.grad, expected["consequent_alpha"], 1e-11)
+            near(head.conclusion_alpha.value.grad, expected["conclusion_alpha"], 1e-11)
         else:
             near(head.default.value.grad, expected["default"], 1e-11)
         for terms in head.premises:
@@ -212,7 +212,7 @@ def test_second_derivatives_exist():
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_derivatives_chunk_by_chunk(monkeypatch, missing):
-    from fuzzymil.network.engines import torch as engine
+    from fuzzymil.inference.engines import torch as engine
 
     monkeypatch.setattr(engine, "_CACHED", 12)  # two rows of three rules and two features
     rng = np.random.default_rng(5)
@@ -359,7 +359,7 @@ def test_all_parameters_can_be_frozen_as_in_other_modules():
 def test_premises_and_conclusions_can_learn_at_different_rates():
     head = FuzzyBagHead(RULES["paper"], learn_alpha=True)
     names = [name.partition(".")[0] for name, _ in head.named_parameters()]
-    assert set(names) == {"premises", "conclusions", "alpha", "consequent_alpha"}
+    assert set(names) == {"premises", "conclusions", "alpha", "conclusion_alpha"}
     assert "default" in dict(FuzzyBagHead(RULES["quantified"]).named_children())
     assert [n for n, _ in FuzzyBagHead(RULES["quantified"]).named_parameters() if n.startswith("default")]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import FAMILIES, Discrete, Formula, MembershipFunction, Singleton
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES
+from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules._formats import fcl, fis, fll, fml, sets
+from fuzzymil.rules.files import fcl, fis, fll, fml, sets
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
 
 _ORDERED = {"triangular", "trapezoidal", "rectangle", "s_shape", "z_shape", "pi_shape", "semi_ellipse"}

@@ -264,10 +264,10 @@ def forward(
     widths,
     coefs,
     alpha=1.0,
-    consequent_alpha=1.0,
+    conclusion_alpha=1.0,
     t_norm="product",
     aggregation="softmax",
-    combine="softmax",
+    conclusion_aggregation="softmax",
     normalize=True,
     keep=None,
     membership=None,
@@ -281,9 +281,9 @@ def forward(
     ----------
     bag, centers, widths, coefs : list of list
         The instances and the parameters, laid out as the module's docstring says.
-    alpha, consequent_alpha : number
+    alpha, conclusion_alpha : number
         The constants of S_alpha in Layer 3 and in Layer 5.
-    t_norm, aggregation, combine : str
+    t_norm, aggregation, conclusion_aggregation : str
         The operators of Layers 2, 3 and 5.
     normalize : bool
         False leaves Layer 4 out: the strengths themselves weigh the rules (row 9).
@@ -334,7 +334,9 @@ def forward(
 
     rule_outputs = []  # the second factor of eq. layer5MI-ANFIS1
     for k in range(rules):
-        rule_outputs.append(_combine(linear_responses(bag, coefs[k]), combine, consequent_alpha, exp=exp))
+        rule_outputs.append(
+            _combine(linear_responses(bag, coefs[k]), conclusion_aggregation, conclusion_alpha, exp=exp)
+        )
 
     layer5 = []  # eq. layer5MI-ANFIS1Drop2
     for k in range(rules):

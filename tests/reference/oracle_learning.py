@@ -12,7 +12,7 @@ from oracle import forward, least, linear_responses, softmax_alpha_slopes
 # ----------------------------------------------------------------------------------------------------
 
 
-def consequent_slopes_printed(bag, coefs_k, consequent_alpha, *, exp=math.exp):
+def consequent_slopes_printed(bag, coefs_k, conclusion_alpha, *, exp=math.exp):
     """Return df_k/db_j for every j by the double sum of eq. bpepsilonthetconsB5b.
 
     The column of b0, which the paper's range j = 1..D leaves out (row 3), has x = 1. The cost grows with the
@@ -23,25 +23,25 @@ def consequent_slopes_printed(bag, coefs_k, consequent_alpha, *, exp=math.exp):
     columns = [[1] + (instance if len(coefs_k) > 1 else []) for instance in bag]
     slopes = [0] * len(coefs_k)
     for m in range(len(bag)):
-        ratios = [exp(consequent_alpha * (response - responses[m])) for response in responses]
+        ratios = [exp(conclusion_alpha * (response - responses[m])) for response in responses]
         total = 0
         for ratio in ratios:
             total = total + ratio
         for j in range(len(coefs_k)):
             drift = 0
             for h in range(len(bag)):
-                drift = drift + ratios[h] * consequent_alpha * (columns[h][j] - columns[m][j])
+                drift = drift + ratios[h] * conclusion_alpha * (columns[h][j] - columns[m][j])
             slopes[j] = slopes[j] + (columns[m][j] * total - responses[m] * drift) / (total * total)
     return slopes
 
 
-def _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, keep, exp, layer4):
+def _gradients(bag, target, centers, widths, coefs, alpha, conclusion_alpha, keep, exp, layer4):
     """Multiply the factors of eq. bpepsilonthetacf; `layer4` says which dO/dw_k is used."""
     rules = len(coefs)
     features = len(bag[0])
     if keep is None:
         keep = [1] * rules
-    passed = forward(bag, centers, widths, coefs, alpha, consequent_alpha, keep=keep, exp=exp)
+    passed = forward(bag, centers, widths, coefs, alpha, conclusion_alpha, keep=keep, exp=exp)
     output = passed["output"]
     error = (target - output) * (target - output)  # eq. bpEp
     error_rate = -2 * (target - output)  # eq. bpepsilon6
@@ -79,7 +79,7 @@ def _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, kee
         width_gradients.append(width_row)
 
         # eq. bpepsilonthetaallbijRD, one bag, with b0
-        response_slopes = softmax_alpha_slopes(linear_responses(bag, coefs[k]), consequent_alpha, exp=exp)
+        response_slopes = softmax_alpha_slopes(linear_responses(bag, coefs[k]), conclusion_alpha, exp=exp)
         coef_row = []
         for j in range(len(coefs[k])):
             by_coef = 0
@@ -96,22 +96,22 @@ def _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, kee
     }
 
 
-def gradients_exact(bag, target, centers, widths, coefs, alpha=1.0, consequent_alpha=1.0, keep=None, *, exp=math.exp):
+def gradients_exact(bag, target, centers, widths, coefs, alpha=1.0, conclusion_alpha=1.0, keep=None, *, exp=math.exp):
     """Return E_p and its true derivatives: eqs. bpepsilonothernodes and bpepsilonthetacf, corrected.
 
     Rows 1 and 4 restore the cross terms of Layer 4, dO/dw_k = (h_k f_k - O) / sum w; row 3 restores the
     factor -2 (t - O) and the coefficient b0. The keys are ``error``, ``centers``, ``widths`` and ``coefs``.
     """
-    return _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, keep, exp, layer4="exact")
+    return _gradients(bag, target, centers, widths, coefs, alpha, conclusion_alpha, keep, exp, layer4="exact")
 
 
-def gradients_paper(bag, target, centers, widths, coefs, alpha=1.0, consequent_alpha=1.0, keep=None, *, exp=math.exp):
+def gradients_paper(bag, target, centers, widths, coefs, alpha=1.0, conclusion_alpha=1.0, keep=None, *, exp=math.exp):
     """Return E_p and the printed update directions, eqs. bpepsilonthetacval1RD and bpepsilonthetacvalRD.
 
     These are eq. bpepsilonthetacval (both equations of that label) with h_k: the premise part uses
     h_k f_k (sum w - w_k) / (sum w)^2. The consequent part is eq. bpepsilonthetaallbij corrected by row 3.
     """
-    return _gradients(bag, target, centers, widths, coefs, alpha, consequent_alpha, keep, exp, layer4="paper")
+    return _gradients(bag, target, centers, widths, coefs, alpha, conclusion_alpha, keep, exp, layer4="paper")
 
 
 # ----------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def epoch_online(
     order,
     update="exact",
     alpha=1.0,
-    consequent_alpha=1.0,
+    conclusion_alpha=1.0,
     keep=None,
     *,
     exp=math.exp,
@@ -170,7 +170,7 @@ def epoch_online(
         The bags' indices in the order of presentation.
     update : str
         "exact" or "paper".
-    alpha, consequent_alpha : number
+    alpha, conclusion_alpha : number
         The constants of Layers 3 and 5.
     keep : list of list of int, optional
         ``keep[p]`` is the list h_k for bag p (by the bag's index, not by its place in the order).
@@ -191,7 +191,7 @@ def epoch_online(
             params["widths"],
             params["coefs"],
             alpha,
-            consequent_alpha,
+            conclusion_alpha,
             None if keep is None else keep[p],
             exp=exp,
         )
@@ -200,7 +200,7 @@ def epoch_online(
 
 
 def epoch_batch(
-    bags, targets, params, eta, update="exact", alpha=1.0, consequent_alpha=1.0, keep=None, *, exp=math.exp
+    bags, targets, params, eta, update="exact", alpha=1.0, conclusion_alpha=1.0, keep=None, *, exp=math.exp
 ):
     """Take one off-line step of Algorithm 1 on the mean of the E_p (row 8; eq. bpE prints the sum).
 
@@ -216,7 +216,7 @@ def epoch_batch(
             params["widths"],
             params["coefs"],
             alpha,
-            consequent_alpha,
+            conclusion_alpha,
             None if keep is None else keep[p],
             exp=exp,
         )

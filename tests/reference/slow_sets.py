@@ -6,7 +6,7 @@ import math
 import oracle
 from hypothesis import strategies as st
 
-from fuzzymil.membership import FAMILIES, Discrete, Formula
+from fuzzymil.inference.membership import FAMILIES, Discrete, Formula
 
 
 def _sigmoid(x, center, slope):

@@ -13,27 +13,27 @@ import pytest
 from oracle_cases import ALPHAS, Case
 from three_engines import ENGINES, infer_by
 
-from fuzzymil.network.engines.jax import Packed
-from fuzzymil.network.layers import Operators, Params, forward
-from fuzzymil.network.packing import pack
+from fuzzymil.inference.engines.jax import Packed
+from fuzzymil.inference.layers import Operators, Params, forward
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import Group, Plan, train_groups
 
 GROUPS = ("centers", "widths", "coefs")
 SIZES = {1: (1, 2, 40), 2: (1, 3, 1044), 25: (1, 3, 40), 166: (1, 3, 12), 1000: (1, 3, 12)}
 COVERING = [(1, 1), (2, 0), (2, 1), (25, 1), (166, 0), (1000, 1)]
 
 
-def network_params(centers, widths, coefs, alpha, consequent_alpha):
-    return Params({"gaussian": (centers, widths)}, coefs[:, None, :], alpha, consequent_alpha)
+def network_params(centers, widths, coefs, alpha, conclusion_alpha):
+    return Params({"gaussian": (centers, widths)}, coefs[:, None, :], alpha, conclusion_alpha)
 
 
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
-def errors(free, alpha, consequent_alpha, x, bag_index, targets, keep, operators, n_bags):
+def errors(free, alpha, conclusion_alpha, x, bag_index, targets, keep, operators, n_bags):
     """E_p of every bag (b,) and its gradients by centers, widths and coefficients, (b, ...) each."""
 
     def error(centers, widths, coefs):
-        params = network_params(centers, widths, coefs, alpha, consequent_alpha)
+        params = network_params(centers, widths, coefs, alpha, conclusion_alpha)
         masks = {"gaussian": jnp.ones_like(centers)}
         layers = forward(params, masks, operators, x, Packed(bag_index, n_bags), keep=keep)
         return jnp.square(targets - layers.output[:, 0])
@@ -42,12 +42,12 @@ def errors(free, alpha, consequent_alpha, x, bag_index, targets, keep, operators
     return values, jax.vmap(pull)(jnp.eye(n_bags, dtype=x.dtype))
 
 
-def network_errors(case, alpha, consequent_alpha, keep, free=None, **operators):
+def network_errors(case, alpha, conclusion_alpha, keep, free=None, **operators):
     x, index = case.packed()
     free = (case.centers, case.widths, case.coefs) if free is None else free
     with jax.enable_x64():
         values, gradients = errors(
-            tuple(map(jnp.asarray, free)), jnp.float64(alpha), jnp.float64(consequent_alpha), jnp.asarray(x),
+            tuple(map(jnp.asarray, free)), jnp.float64(alpha), jnp.float64(conclusion_alpha), jnp.asarray(x),
             jnp.asarray(index), jnp.asarray(case.targets), jnp.asarray(keep), Operators(**operators), len(case.bags),
         )  # fmt: skip
         return np.asarray(values), [np.asarray(gradient) for gradient in gradients]
@@ -68,12 +68,12 @@ def assert_near(found, expected, tolerance, message=""):
 @pytest.mark.parametrize(("features", "order"), COVERING)
 def test_inference_is_the_oracles_to_ten_digits(features, order, engine):
     case = Case(features + order, features, SIZES[features], order)
-    for alpha, consequent_alpha in zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), strict=True):
-        rules = case.rule_base(alpha=alpha, consequent_alpha=consequent_alpha)
+    for alpha, conclusion_alpha in zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), strict=True):
+        rules = case.rule_base(alpha=alpha, conclusion_alpha=conclusion_alpha)
         found = infer_by(engine, rules, case.bags)
         truth = np.split(found.truth, np.cumsum(SIZES[features])[:-1])
         for b, bag in enumerate(case.bags):
-            expected = oracle.forward(bag.tolist(), *case.parameters, alpha, consequent_alpha)
+            expected = oracle.forward(bag.tolist(), *case.parameters, alpha, conclusion_alpha)
             np.testing.assert_allclose(truth[b].T, expected["truth"], rtol=0, atol=1e-10)
             np.testing.assert_allclose(found.firing[b], expected["firing"], rtol=1e-10)
             np.testing.assert_allclose(found.normalized[b], expected["normalized"], rtol=0, atol=1e-10)
@@ -131,12 +131,12 @@ def test_each_of_several_outputs_is_what_it_is_alone(order):
 def test_gradients_are_exact(features, order):
     case = Case(200 + features + order, features, SIZES[features], order)
     settings = zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), (True, False, True, False), strict=True)
-    for alpha, consequent_alpha, drops in settings:
+    for alpha, conclusion_alpha, drops in settings:
         keep = case.keep if drops else np.ones_like(case.keep)
-        values, gradients = network_errors(case, alpha, consequent_alpha, keep)
+        values, gradients = network_errors(case, alpha, conclusion_alpha, keep)
         for b, bag in enumerate(case.bags):
             expected = oracle_learning.gradients_exact(
-                bag.tolist(), float(case.targets[b]), *case.parameters, alpha, consequent_alpha, keep[b].tolist()
+                bag.tolist(), float(case.targets[b]), *case.parameters, alpha, conclusion_alpha, keep[b].tolist()
             )
             assert values[b] == pytest.approx(expected["error"], rel=1e-10)
             for group, gradient in zip(GROUPS, gradients, strict=True):
@@ -156,12 +156,12 @@ def test_gradients_are_exact_for_a_bag_of_1044_instances_and_1000_features():
 def test_papers_update_rule_gives_the_printed_gradients_and_the_same_value(features, order):
     case = Case(300 + features, features, SIZES[features], order)
     settings = zip(ALPHAS, (1.0, 50.0, 0.0, -50.0), (False, True, False, True), strict=True)
-    for alpha, consequent_alpha, drops in settings:
+    for alpha, conclusion_alpha, drops in settings:
         keep = case.keep if drops else np.ones_like(case.keep)
-        values, gradients = network_errors(case, alpha, consequent_alpha, keep, update_rule="paper")
+        values, gradients = network_errors(case, alpha, conclusion_alpha, keep, update_rule="paper")
         for b, bag in enumerate(case.bags):
             expected = oracle_learning.gradients_paper(
-                bag.tolist(), float(case.targets[b]), *case.parameters, alpha, consequent_alpha, keep[b].tolist()
+                bag.tolist(), float(case.targets[b]), *case.parameters, alpha, conclusion_alpha, keep[b].tolist()
             )
             assert values[b] == pytest.approx(expected["error"], rel=1e-10)
             for group, gradient in zip(GROUPS, gradients, strict=True):

@@ -9,9 +9,9 @@ from oracle_cases import ALPHAS, Case
 from slow_sets import SLOW
 from three_engines import ENGINES, infer_by
 
-from fuzzymil.membership import FAMILIES, learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import FAMILIES, learnable_families
+from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule, RuleBase, Variable
 
 
@@ -43,25 +43,25 @@ def test_rules_under_another_aggregation_are_the_oracles(aggregation, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("combine", sorted(set(COMBINERS) - {"min"}))
-def test_rules_that_combine_responses_otherwise_are_the_oracles(combine, engine):
+@pytest.mark.parametrize("conclusion_aggregation", sorted(set(COMBINERS) - {"min"}))
+def test_rules_that_combine_responses_otherwise_are_the_oracles(conclusion_aggregation, engine):
     case = Case(18, 2, (1, 3, 40), 1)
     for alpha in (*ALPHAS, math.inf, -math.inf):
-        settings = {"combine": combine, "consequent_alpha": alpha}
+        settings = {"conclusion_aggregation": conclusion_aggregation, "conclusion_alpha": alpha}
         check_infer(engine, case, case.rule_base(**settings), **settings)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_combining_by_min_is_the_limit_at_minus_infinity(engine):
     case = Case(18, 2, (1, 3, 40), 1)
-    check_infer(engine, case, case.rule_base(combine="min"), consequent_alpha=-math.inf)
+    check_infer(engine, case, case.rule_base(conclusion_aggregation="min"), conclusion_alpha=-math.inf)
 
 
 @pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse", "power"])
 def test_infinite_alpha_is_exactly_the_greatest_and_the_least_instance(aggregation):
     case = Case(19, 25, (1, 3, 40), 1)
     for alpha, limit in ((math.inf, np.max), (-math.inf, np.min)):
-        found = case.rule_base(aggregation=aggregation, alpha=alpha, consequent_alpha=alpha).infer(case.bags)
+        found = case.rule_base(aggregation=aggregation, alpha=alpha, conclusion_alpha=alpha).infer(case.bags)
         for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
             assert (found.log_firing[b] == limit(found.log_truth[rows], axis=0)).all()
             responses = case.coefs[:, 0] + case.bags[b] @ case.coefs[:, 1:].T
@@ -71,7 +71,7 @@ def test_infinite_alpha_is_exactly_the_greatest_and_the_least_instance(aggregati
 @pytest.mark.parametrize("aggregation", ["softmax", "softmax_relative", "softmax_log", "lse"])
 def test_alpha_zero_is_the_mean(aggregation):
     case = Case(20, 25, (1, 3, 40), 1)
-    found = case.rule_base(aggregation=aggregation, alpha=0.0, consequent_alpha=0.0).infer(case.bags)
+    found = case.rule_base(aggregation=aggregation, alpha=0.0, conclusion_alpha=0.0).infer(case.bags)
     for b, rows in enumerate(np.split(np.arange(44), [1, 4])):
         np.testing.assert_allclose(found.firing[b], found.truth[rows].mean(axis=0), rtol=1e-12)
 

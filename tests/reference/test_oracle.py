@@ -162,10 +162,10 @@ def test_forward_variants_by_hand():
 def test_forward_first_order_by_hand():
     # z = 1 + 2 x on x = 0, A: (1, 1 + 2A); rule 2 the constant 0
     case = dict(EXAMPLE, coefs=[[1.0, 2.0], [0.0, 0.0]])
-    assert oracle.forward(**case, alpha=0, consequent_alpha=0)["output"] == close(8 / 11 * (1 + A))
-    assert oracle.forward(**case, alpha=0, consequent_alpha=math.inf)["output"] == close(8 / 11 * (1 + 2 * A))
-    assert oracle.forward(**case, alpha=0, combine="max")["output"] == close(8 / 11 * (1 + 2 * A))
-    assert oracle.forward(**case, alpha=0, combine="mean")["output"] == close(8 / 11 * (1 + A))
+    assert oracle.forward(**case, alpha=0, conclusion_alpha=0)["output"] == close(8 / 11 * (1 + A))
+    assert oracle.forward(**case, alpha=0, conclusion_alpha=math.inf)["output"] == close(8 / 11 * (1 + 2 * A))
+    assert oracle.forward(**case, alpha=0, conclusion_aggregation="max")["output"] == close(8 / 11 * (1 + 2 * A))
+    assert oracle.forward(**case, alpha=0, conclusion_aggregation="mean")["output"] == close(8 / 11 * (1 + A))
 
 
 def test_forward_two_features_min_and_product():

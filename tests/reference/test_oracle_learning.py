@@ -44,7 +44,7 @@ def test_gradients_by_hand():
 def test_gradients_exact_against_central_differences(alphas, order, keep):
     case = random_case(7 + order, order=order)
     target, step = 0.8, 1e-5
-    arguments = {"alpha": alphas[0], "consequent_alpha": alphas[1], "keep": keep}
+    arguments = {"alpha": alphas[0], "conclusion_alpha": alphas[1], "keep": keep}
     gradients = oracle_learning.gradients_exact(target=target, **case, **arguments)
     assert gradients["error"] == close((target - oracle.forward(**case, **arguments)["output"]) ** 2)
     for group in GROUPS:

@@ -11,13 +11,13 @@ import oracle_rules
 import pytest
 
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Gaussian, Sigmoid, Triangular
-from fuzzymil.network import inference
-from fuzzymil.network.engines.jax import Packed
-from fuzzymil.network.layers import forward
-from fuzzymil.network.packing import pack
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
-from fuzzymil.network.segments import OneBag
+from fuzzymil.inference import inference
+from fuzzymil.inference.engines.jax import Packed
+from fuzzymil.inference.layers import forward
+from fuzzymil.inference.membership import Gaussian, Sigmoid, Triangular
+from fuzzymil.inference.packing import pack
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.segments import OneBag
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, Quantified
 
@@ -205,7 +205,7 @@ def test_a_first_order_additive_conclusion_is_the_oracles():
         [Rule(premise, rows) for premise, rows in zip(premises, coefs, strict=True)],
         normalize=False,
         default=[0.7],
-        consequent_alpha=2.0,
+        conclusion_alpha=2.0,
     )
     bags = random_bags(2)
     for bag, output in zip(bags, rules.infer(bags).output[:, 0], strict=True):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fuzzymil.bags import as_bags
-from fuzzymil.network.engines.numpy import Runs
-from fuzzymil.network.inference import Activations, use_engine
-from fuzzymil.network.layers import Layers, Params, forward
+from fuzzymil.inference.engines.numpy import Runs
+from fuzzymil.inference.inference import Activations, use_engine
+from fuzzymil.inference.layers import Layers, Params, forward
 from fuzzymil.rules.inference import seen_bags
 
 NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
@@ -71,7 +71,7 @@ def _by_jax(run, index, n_bags, x, numbers, weights):
     import jax
     import jax.numpy as jnp
 
-    from fuzzymil.network.engines.jax import Packed
+    from fuzzymil.inference.engines.jax import Packed
 
     def total(*arguments):
         layers = run(jnp.asarray, Packed(jnp.asarray(index), n_bags), *arguments)
@@ -89,7 +89,7 @@ def _by_jax(run, index, n_bags, x, numbers, weights):
 def _by_torch(run, index, n_bags, x, numbers, weights):
     import torch
 
-    from fuzzymil.network.engines.torch import Packed
+    from fuzzymil.inference.engines.torch import Packed
 
     arguments = [torch.tensor(values, requires_grad=weights is not None) for values in (x, *numbers)]
     layers = run(torch.as_tensor, Packed(torch.as_tensor(index), n_bags), *arguments)

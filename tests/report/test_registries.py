@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, MISugeno, RuleBase
-from fuzzymil.membership import FAMILIES, Location, MembershipFunction, Width
-from fuzzymil.network.aggregation import AGGREGATIONS, maximum, register_aggregation
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, product, register_t_norm
+from fuzzymil.inference.aggregation import AGGREGATIONS, maximum, register_aggregation
+from fuzzymil.inference.membership import FAMILIES, Location, MembershipFunction, Width
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, product, register_t_norm
 from fuzzymil.plots import (
     ExplanationDisplay,
     FiringDisplay,

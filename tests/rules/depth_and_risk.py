@@ -1,7 +1,7 @@
 """Small Mamdani systems that several tests use."""
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 

@@ -186,7 +186,7 @@ ERRORS = {
     "infinite default": ("USING default = inf IF depth is low THEN y = 1", "default|finite", "default"),
     "shortened premise": (
         "IF depth is low AND ... (3 less selective) THEN y = 1",
-        "shortened|to_source()|to_text(max_terms=None)",
+        "shortened|to_source()|to_text(max_conditions=None)",
         "...",
     ),
     "shortened conclusion": ("IF depth is low THEN y = 0.3 + 2*depth + ... (1 smaller)", "shortened", "..."),

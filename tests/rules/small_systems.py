@@ -3,7 +3,7 @@
 import numpy as np
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 READ = {"fll": RuleBase.from_fll, "fis": RuleBase.from_fis}

@@ -5,7 +5,7 @@ import pytest
 
 from fuzzymil import Bags, ParameterError, RuleBase
 from fuzzymil.bags import Column, Columns
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules.rule import Variable, crisp_set
 
 TEXT = """

@@ -14,8 +14,8 @@ from slow_sets import EDGED, EXAMPLES
 
 from fuzzymil import MIANFISClassifier, ParameterError, RuleBase
 from fuzzymil.datasets import make_two_concepts, read_bags
-from fuzzymil.membership import FAMILIES, Formula, Singleton
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.membership import FAMILIES, Formula, Singleton
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or
@@ -109,12 +109,12 @@ SETTINGS = [
     {},
     {"limited": True},
     {"normalize": False, "default": (0.5, -1.0)},
-    {"aggregation": "max", "combine": "max"},
-    {"alpha": 3.0, "consequent_alpha": -2.0},
-    {"alpha": (3.0, 0.0, 50.0), "consequent_alpha": (1.0, -4.0), "aggregation": "softmax"},
-    {"alpha": float("inf"), "consequent_alpha": float("-inf")},
-    {"aggregation": "algebraic", "combine": "mean"},
-    {"aggregation": "bounded", "combine": "min"},
+    {"aggregation": "max", "conclusion_aggregation": "max"},
+    {"alpha": 3.0, "conclusion_alpha": -2.0},
+    {"alpha": (3.0, 0.0, 50.0), "conclusion_alpha": (1.0, -4.0), "aggregation": "softmax"},
+    {"alpha": float("inf"), "conclusion_alpha": float("-inf")},
+    {"aggregation": "algebraic", "conclusion_aggregation": "mean"},
+    {"aggregation": "bounded", "conclusion_aggregation": "min"},
     {"aggregation": "min"},
 ]
 
@@ -220,7 +220,7 @@ def test_numbers_given_by_formulas(language, tmp_path):
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("t_norm", list(DUAL))
 def test_every_norm(language, t_norm, tmp_path):
-    rules = RuleBase.parse(TEXT, t_norm=t_norm, aggregation="max", combine="max")
+    rules = RuleBase.parse(TEXT, t_norm=t_norm, aggregation="max", conclusion_aggregation="max")
     check(language, rules, tmp_path, tolerance=1e-7)
 
 

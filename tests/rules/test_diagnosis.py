@@ -8,7 +8,7 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.editing import Finding
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules.editing import Changed, Match
 
 RULES = RuleBase.parse("""

@@ -8,7 +8,8 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import (
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.membership import (
     FAMILIES,
     Bell,
     Gaussian,
@@ -17,8 +18,7 @@ from fuzzymil.membership import (
     Triangular,
     learnable_families,
 )
-from fuzzymil.network.aggregation import AGGREGATIONS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.editing._merge import blended
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or

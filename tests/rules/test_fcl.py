@@ -8,8 +8,8 @@ from slow_sets import EXAMPLES, fuzzy_sets
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import FAMILIES, Discrete, Formula, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or

@@ -8,9 +8,9 @@ from slow_sets import EXAMPLES
 
 from fuzzymil import ParameterError
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import FAMILIES, Discrete, Formula, Gaussian, Singleton, Triangular
+from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Gaussian, Singleton, Triangular
 from fuzzymil.rules import MamdaniRules, RuleBase, Variable
-from fuzzymil.rules._formats.formulas import formula_of, spelled
+from fuzzymil.rules.files.formulas import formula_of, spelled
 from fuzzymil.rules.formats import read_rules, what_is_lost
 from fuzzymil.rules.premise import And, Is, Not, Or
 

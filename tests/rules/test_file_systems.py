@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from slow_sets import EXAMPLES, fuzzy_sets
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.membership import FAMILIES, Binary, Discrete, Formula, Gaussian, Ramp, Singleton, Triangular
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.membership import FAMILIES, Binary, Discrete, Formula, Gaussian, Ramp, Singleton, Triangular
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules._formats import fll as fll_reader
+from fuzzymil.rules.files import fll as fll_reader
 from fuzzymil.rules.formats import what_is_lost
 from fuzzymil.rules.premise import And, Is, Or
 

@@ -8,7 +8,7 @@ from file_texts import TIPPER, fll, weighted
 from slow_sets import SLOW
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.membership import Singleton
+from fuzzymil.inference.membership import Singleton
 from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.activation import activated
 from fuzzymil.rules.formats import what_is_lost

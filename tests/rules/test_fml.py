@@ -8,10 +8,10 @@ from slow_sets import fuzzy_sets
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import Gaussian, Ramp
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.membership import Gaussian, Ramp
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules._formats.fml_shapes import SHAPES, complement
+from fuzzymil.rules.files.fml_shapes import SHAPES, complement
 from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Or
 

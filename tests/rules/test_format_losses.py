@@ -6,7 +6,7 @@ from small_systems import BAGS, POINTS, READ, WRITE, base, two_inputs
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -27,13 +27,13 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
         coefs=[[[1.0, 0.5, 0.5]], [[0.0, 0.0, 1.0]]],
         aggregation="softmax",
         alpha=5.0,
-        combine="max",
+        conclusion_aggregation="max",
         outputs=("it's",),
     )
     common = [
         BAGS,
         "aggregation='softmax', alpha=5|aggregation='max'",
-        "combine='max', consequent_alpha=1|combine='softmax', consequent_alpha=1",
+        "conclusion_aggregation='max', conclusion_alpha=1|conclusion_aggregation='softmax', conclusion_alpha=1",
         "Units|'hue (mean)' in 'nm'",
     ]
     names = "'hue (mean)' is written as 'hue_mean'|'very' is written as '_very', 'größe' is written as 'grosse'"
@@ -54,7 +54,7 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
 
 
 def test_constants_lose_nothing_by_how_instances_are_combined():
-    assert_told(what_is_lost(base(Is("depth", "low"), combine="max"), "fll"), [BAGS])
+    assert_told(what_is_lost(base(Is("depth", "low"), conclusion_aggregation="max"), "fll"), [BAGS])
     every = base(Is("depth", "low"), Is("depth", "high"), aggregation="softmax", alpha=(1.0, 2.0))
     assert "alpha=one per rule" in what_is_lost(every, "fll")[1]
 

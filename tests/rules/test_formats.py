@@ -12,9 +12,9 @@ from small_systems import POINTS, READ, WRITE, base
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.network.norms import DUAL
-from fuzzymil.network.premises import HEDGES
+from fuzzymil.inference.membership import Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.norms import DUAL
+from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import read_rules
 from fuzzymil.rules.mamdani import MamdaniRules

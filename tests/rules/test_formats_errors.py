@@ -5,8 +5,8 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules._formats import fis, fll
-from fuzzymil.rules._formats.system import System
+from fuzzymil.rules.files import fis, fll
+from fuzzymil.rules.files.system import System
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.mamdani import MamdaniRules
 

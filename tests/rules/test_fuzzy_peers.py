@@ -9,7 +9,7 @@ import pytest
 from fuzzy_systems import premise_text
 
 from fuzzymil import MIMamdani, MISugeno, RuleBase
-from fuzzymil.membership import family
+from fuzzymil.inference.membership import family
 from fuzzymil.rules.mamdani import MamdaniRules
 
 ANSWERS = json.loads(fuzzy_peers.ANSWERS.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fuzzymil._utils.errors import ModelFileError, ParameterError
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.json import VERSIONS
 from fuzzymil.rules.premise import And, Is, Not, Or

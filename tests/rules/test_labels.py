@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from fuzzymil import MIANFISClassifier, RuleBase
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules

@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import MamdaniRules, Rule
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parsed import Linear
@@ -331,12 +331,12 @@ def test_a_setting_is_a_word_a_number_or_numbers(text, value):
 def test_settings_of_the_text_become_those_of_the_rule_base():
     rules = RuleBase.parse(
         "USING t_norm = lukasiewicz, s_norm = max, aggregation = lse, alpha = (1, 2)\n"
-        "USING combine = mean, consequent_alpha = -inf, normalize = no, default = -3, limited = yes\n"
+        "USING conclusion_aggregation = mean, conclusion_alpha = -inf, normalize = no, default = -3, limited = yes\n"
         "IF depth is low THEN y = 1\nIF depth is high THEN y = 2",
         VARIABLES,
     )
     assert (rules.t_norm, rules.s_norm, rules.aggregation, rules.alpha) == ("lukasiewicz", "max", "lse", (1.0, 2.0))
-    assert (rules.combine, rules.consequent_alpha, rules.normalize) == ("mean", -math.inf, False)
+    assert (rules.conclusion_aggregation, rules.conclusion_alpha, rules.normalize) == ("mean", -math.inf, False)
     assert (rules.default, rules.limited) == ((-3.0,), True)
 
 
@@ -376,7 +376,7 @@ def test_numbers_are_written_exactly():
 
 def test_infinite_alphas_read_back():
     for alpha in (math.inf, -math.inf):
-        rules = RuleBase.parse("IF depth is low THEN y = depth", VARIABLES, alpha=alpha, consequent_alpha=alpha)
+        rules = RuleBase.parse("IF depth is low THEN y = depth", VARIABLES, alpha=alpha, conclusion_alpha=alpha)
         assert RuleBase.parse(rules.to_source()) == rules
 
 

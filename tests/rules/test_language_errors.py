@@ -8,10 +8,10 @@ from language_mistakes import ERRORS, MAMDANI
 
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import MamdaniRules
-from fuzzymil.rules._formats import sets
-from fuzzymil.rules._formats.syntax import whole
+from fuzzymil.rules.files import sets
+from fuzzymil.rules.files.syntax import whole
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable
@@ -252,7 +252,7 @@ def test_deep_nesting_is_refused(premise):
 def test_a_shortened_print_says_how_to_get_all_of_it():
     rules = RuleBase.from_arrays(np.zeros((2, 20)), np.ones((2, 20)), [0.0, 1.0])
     assert "to_source()" in error_of(str(rules), rules.variables)
-    again = RuleBase.parse(rules.to_text(max_terms=None, digits=None), rules.variables, aggregation="softmax")
+    again = RuleBase.parse(rules.to_text(max_conditions=None, digits=None), rules.variables, aggregation="softmax")
     assert again == rules
 
 

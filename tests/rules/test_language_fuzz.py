@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.language.parser import MAX_TEXT
 

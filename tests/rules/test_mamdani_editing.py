@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.membership import Gaussian, Ramp, Triangular
+from fuzzymil.inference.membership import Gaussian, Ramp, Triangular
 from fuzzymil.rules import Is, MamdaniRules
 
 TEXT = """

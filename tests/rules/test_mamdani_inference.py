@@ -9,9 +9,9 @@ from depth_and_risk import DEPTH, RISK, gaps, two_rules
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.membership import Gaussian, Trapezoidal, Triangular
-from fuzzymil.network import defuzzification
-from fuzzymil.network.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
+from fuzzymil.inference import defuzzification
+from fuzzymil.inference.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
+from fuzzymil.inference.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 

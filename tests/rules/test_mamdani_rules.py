@@ -12,7 +12,7 @@ from depth_and_risk import DEPTH, PREMISES, RISK, TEXT, gaps, odd_rules, two_rul
 
 from fuzzymil import MIMamdani, RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 
@@ -60,7 +60,9 @@ def test_bad_rules_are_refused_by_name(changes, named):
 
 def test_what_is_not_used_of_the_premises_does_not_count():
     one = MamdaniRules(PREMISES, (RISK,), (GREAT, SMALL))
-    other = MamdaniRules(dataclasses.replace(PREMISES, combine="max", normalize=False), [RISK], [GREAT, SMALL])
+    other = MamdaniRules(
+        dataclasses.replace(PREMISES, conclusion_aggregation="max", normalize=False), [RISK], [GREAT, SMALL]
+    )
     assert one == other
     assert hash(one) == hash(other)
     assert one.premises.coefs.tolist() == [[[0.0]], [[0.0]]]
@@ -131,10 +133,21 @@ def test_rules_read_as_a_person_writes_them():
         (TEXT + "USING implicaton = min", "(?s)setting.*'implicaton'.*Did you mean 'implication'"),
         (TEXT + "USING implication = mean", r"(?s)Line 6.*Unknown implication.*\^"),
         (TEXT + "USING resolution = 2.5", r"(?s)Line 6.*resolution.*2\.5.*\^"),
-        (TEXT + "USING combine = mean", "(?s)setting.*'combine'"),
+        (TEXT + "USING conclusion_aggregation = mean", "(?s)setting.*'conclusion_aggregation'"),
         (TEXT.replace(" FROM 0 TO 1: small", ": small"), "'risk' needs .*range"),
     ],
-    ids=["empty", "no rule", "number", "term", "output", "setting", "operator", "resolution", "combine", "range"],
+    ids=[
+        "empty",
+        "no rule",
+        "number",
+        "term",
+        "output",
+        "setting",
+        "operator",
+        "resolution",
+        "conclusion_aggregation",
+        "range",
+    ],
 )
 def test_errors_in_text_say_where_and_what(text, named):
     with pytest.raises(ParameterError, match=named):

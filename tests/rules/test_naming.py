@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules.language.naming import named_sets
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.network import layers
-from fuzzymil.network.engines.jax import Packed
-from fuzzymil.network.norms import S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES, log_truth
+from fuzzymil.inference import layers
+from fuzzymil.inference.engines.jax import Packed
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES, log_truth
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.arrangement import arrange
 from fuzzymil.rules.premise import (

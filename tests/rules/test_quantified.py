@@ -7,8 +7,8 @@ import pytest
 from scorecards import DECLARED, scorecard, some_bags
 
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
 from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
 from fuzzymil.rules.formats import what_is_lost, write_rules
 from fuzzymil.rules.premise import (
@@ -244,7 +244,7 @@ def test_long_parts_are_shortened_by_selectivity():
     asked = tuple(Is(f"x{d}", "narrow" if d in (3, 7) else "wide") for d in range(20))
     premise = And((Quantified("some", And(asked)), Quantified("all", Is("x1", "wide"))))
     rules = RuleBase(variables, [Rule(premise, [[1.0]])], normalize=False)
-    assert rules.to_text(max_terms=2).splitlines()[1] == (
+    assert rules.to_text(max_conditions=2).splitlines()[1] == (
         "Rule 1: IF SOME (x3 is narrow AND x7 is narrow AND ... (18 less selective)) AND ALL x1 is wide THEN y += 1"
     )
     assert "(12 less selective)" in str(rules)  # as for all rules over many features

@@ -5,7 +5,7 @@ import pytest
 from scorecards import DECLARED, scorecard, some_bags
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.membership import Gaussian, Sigmoid
+from fuzzymil.inference.membership import Gaussian, Sigmoid
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.premise import Is, Quantified
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, Gaussian, Location, MembershipFunction, Width
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
+from fuzzymil.inference.membership import FAMILIES, Gaussian, Location, MembershipFunction, Width
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
 from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
 from fuzzymil.rules.formats import FORMATS, read_rules, what_is_lost, write_rules
 

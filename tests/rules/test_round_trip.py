@@ -8,7 +8,7 @@ import pytest
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, RunOptions, Variant, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.membership import Gaussian, Sigmoid
+from fuzzymil.inference.membership import Gaussian, Sigmoid
 from fuzzymil.rules.rule import Variable
 
 WRITTEN = """

@@ -10,7 +10,7 @@ import pytest
 
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
+from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.json import VERSIONS
 
@@ -39,9 +39,9 @@ def triangles(**settings):
         ({"t_norm": "prodct"}, "t_norm 'prodct'.*Did you mean 'product'"),
         ({"aggregation": "soft"}, "aggregation 'soft'"),
         ({"t_norm": None}, "t_norm None"),
-        ({"combine": "median"}, "combine 'median'.*softmax, mean, max, min"),
+        ({"conclusion_aggregation": "median"}, "conclusion_aggregation 'median'.*softmax, mean, max, min"),
         ({"alpha": math.nan}, "alpha must be a number.*NaN"),
-        ({"consequent_alpha": math.nan}, "alpha must be a number.*NaN"),
+        ({"conclusion_alpha": math.nan}, "alpha must be a number.*NaN"),
         ({"alpha": [1.0, 2.0, 3.0]}, r"alpha must be one number, or a finite one per rule \(2\)"),
         ({"alpha": [1.0, math.inf]}, r"alpha must be one number, or a finite one per rule \(2\)"),
         ({"default": (0.0, 1.0)}, r"default .*1 value\(s\), got 2"),
@@ -112,17 +112,17 @@ def test_arrays_go_in_and_come_out(order):
     rng = np.random.default_rng(1)
     centers, widths = rng.normal(size=(4, 3)), rng.uniform(0.1, 2, (4, 3))
     coefs = rng.normal(size=(4, 2, 1 + 3 * order))
-    rules = RuleBase.from_arrays(centers, widths, coefs, alpha=[1.0, 2.0, 3.0, -4.0], consequent_alpha=0.5)
+    rules = RuleBase.from_arrays(centers, widths, coefs, alpha=[1.0, 2.0, 3.0, -4.0], conclusion_alpha=0.5)
     np.testing.assert_array_equal(rules.centers, centers)
     np.testing.assert_array_equal(rules.widths, widths)
     np.testing.assert_array_equal(rules.coefs, coefs)
     params, masks, operators = rules.compile()
     np.testing.assert_array_equal(params.sets["gaussian"], [centers, widths])
     np.testing.assert_array_equal(params.alpha, [1.0, 2.0, 3.0, -4.0])
-    assert params.consequent_alpha == 0.5
+    assert params.conclusion_alpha == 0.5
     assert (rules.n_rules, rules.n_features, rules.feature_names) == (4, 3, ("x1", "x2", "x3"))
     assert rules.outputs == ("y1", "y2")
-    again = RuleBase.from_sets(params.sets, masks, params.coefs, alpha=rules.alpha, consequent_alpha=0.5)
+    again = RuleBase.from_sets(params.sets, masks, params.coefs, alpha=rules.alpha, conclusion_alpha=0.5)
     assert again == rules
     assert operators.t_norm == "product"
 
@@ -196,11 +196,11 @@ def test_text_shows_first_order_consequents_and_several_outputs():
 
 def test_text_can_show_the_most_selective_conditions_only():
     rules = RuleBase.from_arrays([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[0.9, 0.1, 0.3], [0.1, 0.9, 0.9]], [0.0, 1.0])
-    assert rules.to_text(max_terms=1).splitlines() == [
+    assert rules.to_text(max_conditions=1).splitlines() == [
         "Rule 1: IF x2 is low AND ... (2 less selective) THEN y = 0",
         "Rule 2: IF x1 is high AND ... (2 less selective) THEN y = 1",
     ]
-    assert rules.to_text(max_terms=3) == rules.to_text() == str(rules)
+    assert rules.to_text(max_conditions=3) == rules.to_text() == str(rules)
     many = RuleBase.from_arrays(np.zeros((1, 20)), np.ones((1, 20)), np.zeros((1, 1, 21)))
     assert str(many).count(" is ") == 8
     assert "(12 less selective)" in str(many)
@@ -292,7 +292,7 @@ def test_a_saved_rule_base_comes_back_bit_for_bit(tmp_path):
         feature_names=['größe 目 \u2028 "quoted" \\'],
         output_names=["Ωμέγα"],
         alpha=[0.1, 2.0, -3e-300, 4.0, 5.0, 6.0, 7.0, 1 / 3],
-        consequent_alpha=-math.inf,
+        conclusion_alpha=-math.inf,
         t_norm="hamacher",
         aggregation="power",
         normalize=False,
@@ -387,7 +387,9 @@ def drop(key):
     return lambda document: document.pop(key)
 
 
-@pytest.mark.parametrize("key", ["variables", "rules", "outputs", "t_norm", "alpha", "combine", "normalize", "default"])
+@pytest.mark.parametrize(
+    "key", ["variables", "rules", "outputs", "t_norm", "alpha", "conclusion_aggregation", "normalize", "default"]
+)
 def test_a_file_that_lacks_a_part_is_refused_by_its_name(tmp_path, key):
     with pytest.raises(ModelFileError, match=key):
         RuleBase.load(saved(tmp_path, drop(key)))

@@ -7,7 +7,7 @@ from small_systems import BAGS, base
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
-from fuzzymil.membership import Triangular
+from fuzzymil.inference.membership import Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.formats import read_rules, write_rules
 from fuzzymil.rules.mamdani import MamdaniRules

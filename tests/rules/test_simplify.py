@@ -8,7 +8,7 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Gaussian, Sigmoid, Triangular
+from fuzzymil.inference.membership import Gaussian, Sigmoid, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.editing._simplify import N_POINTS
 from fuzzymil.rules.editing.comparison import rule_similarities, similarities, span
@@ -150,7 +150,7 @@ def test_linear_conclusions_merge_only_as_far_as_outputs_allow():
     slopes = [[[0.0, 1.0]], [[0.0, -1.0]], [[0.0, 0.0]]]
     premises = [{"x": "a"}, {"x": "a"}, {"x": "b"}]
     rules = RuleBase(
-        [variable], [Rule(p, rows) for p, rows in zip(premises, slopes, strict=True)], consequent_alpha=5.0
+        [variable], [Rule(p, rows) for p, rows in zip(premises, slopes, strict=True)], conclusion_alpha=5.0
     )
     bags = bags_of(n_features=1)
     assert rules.simplify(bags, tolerance=0.01).merged == ()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fuzzymil import RuleBase
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.mamdani import MamdaniRules
 
@@ -43,7 +43,7 @@ def test_one_row_a_rule_one_column_a_feature_that_is_used():
 def test_linear_conclusions_are_sums():
     rules = RuleBase.from_arrays([[0.0, 1.0]], [[1.0, 1.0]], [[[0.3, 2.0, -1.5]]], feature_names=["x", "a b"])
     assert cells(rules.to_markdown())[2][-1] == r'0.3 + 2\*x - 1.5\*"a b"'
-    assert cells(rules.to_markdown(max_terms=1))[2][-1] == r"0.3 + 2\*x + ... (1 smaller)"
+    assert cells(rules.to_markdown(max_conditions=1))[2][-1] == r"0.3 + 2\*x + ... (1 smaller)"
     assert rules.to_latex().splitlines()[4].endswith(r"& $0.3$ + $2${*}x $-$ $1.5${*}\symbol{34}a b\symbol{34} \\")
 
 
@@ -51,18 +51,18 @@ def test_max_terms_keeps_the_most_selective_conditions_and_counts_the_rest():
     rules = RuleBase.from_arrays(
         [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[0.5, 0.1, 0.9], [0.5, 0.2, 0.1]], [0, 1], ranges=[[0, 1]] * 3
     )
-    assert cells(rules.to_markdown(max_terms=1)) == [
+    assert cells(rules.to_markdown(max_conditions=1)) == [
         ["rule", "x2", "x3", "further conditions", "y"],
         ["---"] * 5,
         ["1", "low: Gaussian(0, 0.1)", "", "2 less selective", "0"],
         ["2", "", "high: Gaussian(1, 0.1)", "2 less selective", "1"],
     ]
-    assert cells(rules.to_markdown(max_terms=3)) == cells(rules.to_markdown())
+    assert cells(rules.to_markdown(max_conditions=3)) == cells(rules.to_markdown())
     short = RuleBase.parse(
         "VARIABLE x: a = Gaussian(0, 1)  VARIABLE y: a = Gaussian(0, 1)  IF x is a THEN z = 1  "
         "IF x is a AND y is a THEN z = 2"
     )
-    assert [row[-2] for row in cells(short.to_markdown(max_terms=1))[2:]] == ["", "1 less selective"]
+    assert [row[-2] for row in cells(short.to_markdown(max_conditions=1))[2:]] == ["", "1 less selective"]
 
 
 def test_premises_that_fit_no_grid_stand_in_a_column_and_their_terms_in_a_table():

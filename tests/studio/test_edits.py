@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from studio_page import Page
 
-from fuzzymil.membership import Bell, Gaussian, learnable_families
+from fuzzymil.inference.membership import Bell, Gaussian, learnable_families
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.demo import demo_document

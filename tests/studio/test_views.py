@@ -6,7 +6,7 @@ from studio_page import Page
 
 from fuzzymil.bags import Bags
 from fuzzymil.explain import explain
-from fuzzymil.membership import FAMILIES, learnable_families
+from fuzzymil.inference.membership import FAMILIES, learnable_families
 from fuzzymil.plots import SurfaceDisplay
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.sets import handles, in_family, moved_to

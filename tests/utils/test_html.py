@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil import Bags, MIANFISClassifier, MIMamdani, MISugeno, RuleBase
 from fuzzymil.bags.columns import Column, Columns
-from fuzzymil.membership import Gaussian, Triangular
+from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.rule import Rule, Variable
 

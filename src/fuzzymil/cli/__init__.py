@@ -61,7 +61,7 @@ def main() -> None:
             print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
     except SystemExit as ending:
-        processes = sys.modules.get("fuzzymil.training.distributed.processes")
+        processes = sys.modules.get("fuzzymil.learn.train.distributed.processes")
         if ending.code and processes is not None:  # do not wait for processes that may be waiting for this one
             processes.leave(int(ending.code))
         raise

@@ -29,7 +29,10 @@ _OPTIONS = {
     **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "categorical", "date")},
     **{name: f"--{name}" for name in ("decimal", "thousands", "encoding")},
     **{name: f"--{name.replace('_', '-')}" for name in ("folder", "init", "n_rules")},
-    **{name: f"--{name.replace('_', '-')}" for name in ("max_terms", "alpha", "order", "max_epochs", "learning_rate")},
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in ("max_conditions", "alpha", "order", "max_epochs", "learning_rate")
+    },
     **{name: f"--set {name}" for name in ("missing", "standardize")},
 }
 _VALUE = r"(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)|(?P<mark>'[^\w']'|\"'\")"

@@ -180,7 +180,7 @@ Positive = Annotated[
         metavar="CLASS",
     ),
 ]
-MaxTerms = Annotated[int | None, _setting("max-terms", "Most conditions in a rule (default: no limit).")]
+MaxTerms = Annotated[int | None, _setting("max-conditions", "Most conditions in a rule (default: no limit).")]
 Alpha = Annotated[
     float | None,
     _training("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),

@@ -28,7 +28,7 @@ def helped_fits(n_fits: int, bags: Bags, jobs: int | None = None) -> AbstractCon
         return nullcontext()
     import joblib
 
-    import fuzzymil.selection  # noqa: F401  forks need not import what this process has
+    import fuzzymil.learn.choose  # noqa: F401  forks need not import what this process has
     from fuzzymil._utils.processes import helped
 
     cores = min(granted_cores(), joblib.cpu_count())  # a container may have fewer than it sees

@@ -118,7 +118,7 @@ class RuleFile:
         """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
         import numpy as np
 
-        from fuzzymil.membership import Missing
+        from fuzzymil.inference.membership import Missing
 
         found = {}
         asked = {condition.variable for rule in self._premises.rules for condition in rule.conditions}

@@ -110,7 +110,7 @@ def known_settings(task: Task = Task.classification, *, mamdani: bool = False) -
     (False, True)
     """
     from fuzzymil.estimators import MIMamdani, Variant
-    from fuzzymil.training import Constraints
+    from fuzzymil.learn.train import Constraints
 
     kinds = (MIMamdani, Constraints) if mamdani else (_kind(task), Variant, Constraints)
     names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
@@ -238,7 +238,7 @@ def _middle(rules: MamdaniRules) -> float:
 
 def _with_constraints(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings with those that are fields of `Constraints` as one."""
-    from fuzzymil.training import Constraints
+    from fuzzymil.learn.train import Constraints
 
     found = dict(settings)
     limits = {field.name: found.pop(field.name) for field in dataclasses.fields(Constraints) if field.name in found}

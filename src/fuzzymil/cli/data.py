@@ -30,7 +30,7 @@ from fuzzymil.cli._settings import Task, TaskOption, chosen_task, new_estimator
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
     from fuzzymil.bags import Bags
-    from fuzzymil.selection import DataDiagnosis
+    from fuzzymil.learn.choose import DataDiagnosis
 
 __all__ = ["convert", "describe", "fetch", "list_sets"]
 

@@ -90,7 +90,7 @@ def evaluate(
     ] = None,
     positive: _options.Positive = None,
     n_rules: _options.NRules = None,
-    max_terms: _options.MaxTerms = None,
+    max_conditions: _options.MaxTerms = None,
     alpha: _options.Alpha = None,
     order: _options.Order = None,
     n_estimators: _options.NEstimators = None,
@@ -119,7 +119,7 @@ def evaluate(
     kind = chosen_task(task, source.bags)
     chosen = given(
         n_rules=n_rules,
-        max_terms=max_terms,
+        max_conditions=max_conditions,
         alpha=alpha,
         order=order,
         n_estimators=n_estimators,

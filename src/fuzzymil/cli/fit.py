@@ -32,7 +32,7 @@ from fuzzymil.cli._models import Columns, read_model, save
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
 
 if TYPE_CHECKING:
-    from fuzzymil.training.distributed.processes import ProcessGroup
+    from fuzzymil.learn.train.distributed.processes import ProcessGroup
 
 __all__ = ["fit"]
 
@@ -43,7 +43,7 @@ _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
     rich_help_panel=LEARN,
     epilog=examples(
         "fuzzymil fit visits.csv --bag user --label converted -o model.json",
-        "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-terms 2",
+        "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-conditions 2",
         "fuzzymil fit visits.csv --bag user --label converted --init kmeans --alpha 5",
         'fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set "frozen=rule 1"',
         "fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set ordered=yes",
@@ -69,7 +69,7 @@ def fit(
     task: TaskOption = Task.auto,
     positive: _options.Positive = None,
     n_rules: _options.NRules = None,
-    max_terms: _options.MaxTerms = None,
+    max_conditions: _options.MaxTerms = None,
     alpha: _options.Alpha = None,
     order: _options.Order = None,
     n_estimators: _options.NEstimators = None,
@@ -113,7 +113,7 @@ def fit(
     the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
-    from fuzzymil.training.distributed.launcher import RANK
+    from fuzzymil.learn.train.distributed.launcher import RANK
 
     distributed = distributed or RANK in os.environ
     if distributed and is_pipe(data):
@@ -121,7 +121,7 @@ def fit(
     processes = _process_group() if distributed else None
     chosen = given(
         n_rules=n_rules,
-        max_terms=max_terms,
+        max_conditions=max_conditions,
         alpha=alpha,
         order=order,
         n_estimators=n_estimators,
@@ -178,7 +178,7 @@ def fit(
 
 def _process_group() -> ProcessGroup:
     """Join the other processes; only the first one prints."""
-    from fuzzymil.training.distributed.processes import join
+    from fuzzymil.learn.train.distributed.processes import join
 
     processes = join()
     if processes.rank > 0:
@@ -277,7 +277,7 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
 
 def _scorecard(rules: Any) -> str:
     """Return the text of additive rules: the default, and those that come first."""
-    lines = str(rules.to_text(max_terms=_MOST_CONDITIONS)).split("\n")
+    lines = str(rules.to_text(max_conditions=_MOST_CONDITIONS)).split("\n")
     left = len(lines) - 1 - _MOST_RULES
     return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], f"... and {left} more"])
 

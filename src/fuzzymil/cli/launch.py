@@ -45,9 +45,9 @@ def launch(
 
     They listen on the loopback interface only: no other machine can connect to them. If a process dies, the others are
     stopped at once. With --checkpoint, running the same command again resumes training. A Python script joins the other
-    processes with fuzzymil.training.distributed.join().
+    processes with fuzzymil.learn.train.distributed.join().
     """
-    from fuzzymil.training.distributed.launcher import launch as start
+    from fuzzymil.learn.train.distributed.launcher import launch as start
 
     name = command[0]
     if name.endswith(".py"):

@@ -75,7 +75,7 @@ def rules(
     member: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="Which rule base of a model with several, best first.")
     ] = 1,
-    max_terms: Annotated[
+    max_conditions: Annotated[
         int,
         typer.Option(
             metavar="NUMBER", min=1, help="Conditions to show per rule in text and tables, most selective first."
@@ -95,7 +95,7 @@ def rules(
         found = _without_limits(found)
     for lost in _losses(found, chosen):
         note(f"Note: {lost}")
-    write_text(output, _written(found, chosen, max_terms, digits))
+    write_text(output, _written(found, chosen, max_conditions, digits))
 
 
 def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
@@ -147,22 +147,24 @@ def _losses(found: Any, format: RuleFormat) -> list[str]:
     return what_is_lost(found, format.value) if format in (RuleFormat.fll, RuleFormat.fis) else []
 
 
-def _written(found: Any, format: RuleFormat, max_terms: int, digits: int) -> str:
+def _written(found: Any, format: RuleFormat, max_conditions: int, digits: int) -> str:
     longest = 0
     if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
         longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
-        if longest > max_terms:
-            note(f"Showing up to {max_terms} of {longest} conditions per rule; --max-terms {longest} shows all.")
+        if longest > max_conditions:
+            note(
+                f"Showing up to {max_conditions} of {longest} conditions per rule; --max-conditions {longest} shows all."
+            )
     if format is RuleFormat.text:
-        text = found.to_text(max_terms, digits)
+        text = found.to_text(max_conditions, digits)
         # The sets of conditions that are not shown would bury the rules.
-        return text if longest > max_terms else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
+        return text if longest > max_conditions else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
     if format is RuleFormat.rules:
         return str(found.to_source())
     if format is RuleFormat.json:
         return _saved(found)
     if format in (RuleFormat.markdown, RuleFormat.latex):
-        return str(getattr(found, f"to_{format}")(max_terms, digits))
+        return str(getattr(found, f"to_{format}")(max_conditions, digits))
     return str(getattr(found, f"to_{format}")())
 
 

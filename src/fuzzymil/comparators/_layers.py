@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.network.segments import Grouping
+from fuzzymil.inference.segments import Grouping
 
 if TYPE_CHECKING:
     import jax

@@ -21,8 +21,8 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
 from fuzzymil.comparators._layers import Forward, Weights, glorot
 from fuzzymil.estimators.parameters import check_integer, integer, real
-from fuzzymil.network.packing import pack
-from fuzzymil.training.losses import LOSSES
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train.losses import LOSSES
 
 
 def _layer_sizes(name: str, value: Any) -> None:

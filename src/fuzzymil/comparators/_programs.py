@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import optax
 
 from fuzzymil.comparators._layers import Forward, Outputs, Weights
-from fuzzymil.network.engines.jax import grouping_of
-from fuzzymil.training.losses import LOSSES
+from fuzzymil.inference.engines.jax import grouping_of
+from fuzzymil.learn.train.losses import LOSSES
 
 __all__ = ["apply", "mean_loss", "train"]
 
@@ -39,10 +39,10 @@ def train(
     """Minimize the mean loss of the bags with Adam, in full batches.
 
     The network ``forward`` receives ``weights``, which are learned, and ``constants`` as one dict. ``x`` (i, d) and
-    ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.network.segments.pack`; ``targets`` and
-    ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights (not
-    the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss before
-    each step (n_epochs,).
+    ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.inference.segments.pack`; ``targets``
+    and ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights
+    (not the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss
+    before each step (n_epochs,).
     """
     grouping = grouping_of(bag_index, len(x), len(targets))
     optimizer = optax.adamw(

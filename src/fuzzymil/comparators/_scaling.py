@@ -13,7 +13,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.comparators._base import above_zero
 from fuzzymil.estimators import PerInstance
 from fuzzymil.estimators.parameters import check_parameters
-from fuzzymil.training.scaling import Measures, Scaling
+from fuzzymil.learn.train.scaling import Measures, Scaling
 
 
 class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

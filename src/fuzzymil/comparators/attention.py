@@ -12,7 +12,7 @@ from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._layers import Forward, Outputs, Weights, glorot, hidden, linear
 from fuzzymil.comparators._neural import BagNetwork
 from fuzzymil.estimators.parameters import integer
-from fuzzymil.network.segments import Grouping, log_sum_exp
+from fuzzymil.inference.segments import Grouping, log_sum_exp
 
 if TYPE_CHECKING:
     import jax

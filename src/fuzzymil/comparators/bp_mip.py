@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from fuzzymil.comparators._base import comparator
 from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
 from fuzzymil.comparators._neural import InstanceNetwork
-from fuzzymil.network.aggregation import AGGREGATIONS
-from fuzzymil.network.segments import Grouping
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.segments import Grouping
 
 if TYPE_CHECKING:
     import jax

@@ -11,8 +11,8 @@ from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
 from fuzzymil.comparators._neural import BagNetwork, InstanceNetwork
 from fuzzymil.estimators.parameters import choice
-from fuzzymil.network.aggregation import COMBINERS
-from fuzzymil.network.segments import Grouping, log_sum_exp
+from fuzzymil.inference.aggregation import COMBINERS
+from fuzzymil.inference.segments import Grouping, log_sum_exp
 
 if TYPE_CHECKING:
     import jax

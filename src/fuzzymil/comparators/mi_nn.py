@@ -11,8 +11,8 @@ from fuzzymil.comparators._base import checks, comparator
 from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
 from fuzzymil.comparators._neural import InstanceNetwork
 from fuzzymil.estimators.parameters import real
-from fuzzymil.network.aggregation import AGGREGATIONS
-from fuzzymil.network.segments import Grouping
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.segments import Grouping
 
 if TYPE_CHECKING:
     import jax

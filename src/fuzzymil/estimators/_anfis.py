@@ -45,14 +45,14 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         Combines the conditions of a rule.
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
-    max_terms : int or None, default None
+    max_conditions : int or None, default None
         Maximum number of conditions in a rule; the other features become don't-care. With the default ``init``, short
         rules are searched for and trained (at most ``n_rules``, fewer if no more are found). With another ``init``,
         long rules are trained and shortened step by step, least valuable conditions first. None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
         How rules are initialized: by a partition of the instances ("kmeans", "fcm", "random", "grid"), by a search for
         short rules ("search"), or as given: rules (also as text), centers, or centers and widths of shape (n_rules,
-        n_features) in the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules
+        n_features) in the units of the data. "auto" means "search" with ``max_conditions`` and "kmeans" without. Given rules
         keep their operators, default and limits (``clip`` is not used) and the names of their terms; a term that
         several rules share moves for all of them, and don't-care variables stay don't-care. Given rules or centers
         determine the number of rules; ``n_rules`` is then ignored.
@@ -66,7 +66,7 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
         What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
         overlap, signs of slopes, nearness to the start; see `Constraints`. None: nothing.
     loss : {"squared_error", "cross_entropy", "hinge"}, default "squared_error"
-        Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
+        Loss function. `fuzzymil.learn.train.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
     positive : label or None, default None
@@ -157,14 +157,14 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
         Combines the conditions of a rule.
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
-    max_terms : int or None, default None
+    max_conditions : int or None, default None
         Maximum number of conditions in a rule; the other features become don't-care. With the default ``init``, short
         rules are searched for and trained (at most ``n_rules``, fewer if no more are found). With another ``init``,
         long rules are trained and shortened step by step, least valuable conditions first. None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
         How rules are initialized: by a partition of the instances ("kmeans", "fcm", "random", "grid"), by a search for
         short rules ("search"), or as given: rules (also as text), centers, or centers and widths of shape (n_rules,
-        n_features) in the units of the data. "auto" means "search" with ``max_terms`` and "kmeans" without. Given rules
+        n_features) in the units of the data. "auto" means "search" with ``max_conditions`` and "kmeans" without. Given rules
         keep their operators, default and limits (``clip`` is not used) and the names of their terms; a term that
         several rules share moves for all of them, and don't-care variables stay don't-care. Given rules or centers
         determine the number of rules; ``n_rules`` is then ignored.

@@ -21,10 +21,10 @@ from fuzzymil.estimators._network import Network
 from fuzzymil.estimators.inputs import class_labels, one_positive, output_names, positive_class
 from fuzzymil.estimators.parameters import Check, either, instance, label
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.training.losses import LOSSES
+from fuzzymil.learn.train.losses import LOSSES
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Result
+    from fuzzymil.learn.train import Result
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -169,7 +169,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities; `fuzzymil.training.losses` defines them for each loss.
+        """Return class probabilities; `fuzzymil.learn.train.losses` defines them for each loss.
 
         Parameters
         ----------

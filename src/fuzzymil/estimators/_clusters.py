@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.training import partition
+from fuzzymil.learn.train import partition
 
 
 class Clusters(NamedTuple):

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import BagStream
 from fuzzymil.estimators._network import Network
-from fuzzymil.selection import DataDiagnosis, diagnose
-from fuzzymil.training.partition import sampled_by_class
-from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.scaling import Measures
+from fuzzymil.learn.choose import DataDiagnosis, diagnose
+from fuzzymil.learn.train.partition import sampled_by_class
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures
 
 
 class DataDiagnosing(Network):
@@ -39,7 +39,7 @@ class DataDiagnosing(Network):
 
         Notes
         -----
-        Of the model, only ``n_rules``, ``max_terms``, ``random_state`` and ``verbose`` count. All bags have equal
+        Of the model, only ``n_rules``, ``max_conditions``, ``random_state`` and ``verbose`` count. All bags have equal
         weights, and missing values are allowed. The penalty of the rules and of the linear model is the best one on the
         same folds, so their results are a little too good: `cross_val_scores` or ``fuzzymil evaluate`` tell how good a
         model will be on new bags.
@@ -63,7 +63,7 @@ class DataDiagnosing(Network):
         # Other settings, such as those of training, have nothing to do with the data.
         model = kind(
             n_rules=self.n_rules,
-            max_terms=self.max_terms,
+            max_conditions=self.max_conditions,
             missing="ignore",
             verbose=self.verbose,
             random_state=copy.deepcopy(self.random_state),
@@ -82,7 +82,7 @@ class DataDiagnosing(Network):
                 scaling=model._scaling(Measures.of_bags(everything), coding.targets),
                 outputs=coding.outputs,
                 n_rules=self.n_rules,
-                max_terms=self.max_terms,
+                max_conditions=self.max_conditions,
                 rng=check_random_state(model.random_state),
                 progress=progress,
             )

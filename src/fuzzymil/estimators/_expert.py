@@ -32,11 +32,11 @@ from fuzzymil.estimators.inputs import (
 )
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, label, real
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.network.norms import DUAL
+from fuzzymil.inference.norms import DUAL
+from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase, inference
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
-from fuzzymil.training.losses import LOSSES
 
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
@@ -44,7 +44,7 @@ def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
     'hue'
     """

@@ -15,10 +15,10 @@ from fuzzymil.estimators._naive import NaiveMIL
 from fuzzymil.estimators._network import Network
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Result
+    from fuzzymil.learn.train import Result
 
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
-_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_terms", "verbose")
+_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_conditions", "verbose")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:

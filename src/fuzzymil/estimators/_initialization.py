@@ -14,16 +14,16 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.inputs import warn_if_worse_than_chance
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.membership import FAMILIES
-from fuzzymil.network.inference import infer
-from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.inference.inference import infer
+from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.membership import FAMILIES
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of
+from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.learn.train.search import short_rules
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.compile import finite_operators, with_gaps
-from fuzzymil.training import partition
-from fuzzymil.training.limits import Bounds, Limits, box_of, limits_of
-from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.scaling import Measures, Scaling
-from fuzzymil.training.search import short_rules
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -96,11 +96,11 @@ def initialized(
     n_fits = settings.n_init * settings.n_estimators
     seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=n_fits)]
     targets = (coding.targets - scaling.target_shift) / scaling.target_scale
-    operators, alpha, consequent_alpha = finite_operators(
-        settings.aggregation, float(settings.alpha), settings.combine, float(settings.consequent_alpha)
+    operators, alpha, conclusion_alpha = finite_operators(
+        settings.aggregation, float(settings.alpha), settings.conclusion_aggregation, float(settings.conclusion_alpha)
     )
     operators = dataclasses.replace(operators, t_norm=settings.t_norm, normalize=bool(settings.normalize))
-    alphas = np.asarray(alpha), np.asarray(consequent_alpha)
+    alphas = np.asarray(alpha), np.asarray(conclusion_alpha)
     scaled = bags.map_instances(scaling.apply)
     stand_ins = settings._stand_ins(bags)
     gaps = None if stand_ins is None else scaling.apply(stand_ins)
@@ -155,7 +155,16 @@ def _require_memory(settings: NetworkSettings, bags: Bags, n_outputs: int) -> No
 
 def structure(settings: NetworkSettings) -> dict[str, Any]:
     """Return the parameters that cannot change when training resumes."""
-    names = ("n_rules", "order", "membership", "alpha", "consequent_alpha", "t_norm", "aggregation", "combine")
+    names = (
+        "n_rules",
+        "order",
+        "membership",
+        "alpha",
+        "conclusion_alpha",
+        "t_norm",
+        "aggregation",
+        "conclusion_aggregation",
+    )
     return {name: getattr(settings, name) for name in (*names, "normalize", "n_estimators", "loss")}
 
 
@@ -185,7 +194,7 @@ def _first_rules(
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield for each fit centers, widths and the terms in use, (r, d) each, in scaled units."""
     how = settings.init if isinstance(settings.init, str) else "given"
-    if how != "search" and not (how == "auto" and settings.max_terms is not None):
+    if how != "search" and not (how == "auto" and settings.max_conditions is not None):
         for seed in seeds:
             groups = coding.groups if coding.positive else 1 - coding.groups  # the second group is the positive one
             centers, widths = _first_sets(settings, bags, scaled, scaling, groups, seed)
@@ -200,7 +209,7 @@ def _first_rules(
             coding.targets,
             coding.weights,
             n_rules=n_rules,
-            max_terms=int(settings.max_terms or 1),
+            max_conditions=int(settings.max_conditions or 1),
             rng=seed,
             exactly=place > 0,
         )
@@ -331,10 +340,10 @@ def _from_rules(
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None
-    if not plain and settings.max_terms is not None and longest > settings.max_terms:
+    if not plain and settings.max_conditions is not None and longest > settings.max_conditions:
         raise ParameterError(
-            f"max_terms={settings.max_terms} can only shorten plain conjunctions, but a rule given as init has OR, "
-            f"NOT, hedges or quantifiers and {longest} conditions: shorten it by hand, or omit max_terms."
+            f"max_conditions={settings.max_conditions} can only shorten plain conjunctions, but a rule given as init has OR, "
+            f"NOT, hedges or quantifiers and {longest} conditions: shorten it by hand, or omit max_conditions."
         )
     scaling = scaling.limited_as(given)
     expected = _expected_shape(settings, params, masks, bags, coding.targets)
@@ -384,7 +393,7 @@ def _warn_of_unused(settings: NetworkSettings, given: RuleBase) -> None:
     """Warn of parameters that the given rules overrule: operators are part of a rule base."""
     defaults = {field.name: field.default for field in dataclasses.fields(settings)}
     names = ["t_norm", "normalize"]
-    for alpha, operator in (("alpha", "aggregation"), ("consequent_alpha", "combine")):
+    for alpha, operator in (("alpha", "aggregation"), ("conclusion_alpha", "conclusion_aggregation")):
         # An infinite alpha stands for another operator, which may be the one in the rules.
         names += [alpha, operator] if np.isfinite(getattr(settings, alpha)) else []
     for name in names:

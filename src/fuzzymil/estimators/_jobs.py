@@ -18,12 +18,12 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.explain.coverage import Coverage, used_features
-from fuzzymil.network.packing import pack
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train.limits import projected, unmoved
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.limits import projected, unmoved
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Group, Plan, Result
+    from fuzzymil.learn.train import Group, Plan, Result
 
 _FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
 
@@ -43,7 +43,7 @@ class Job:
 
 def plan_of(settings: NetworkSettings, learned: Learned) -> Plan:
     """Return the training plan that the parameters describe."""
-    from fuzzymil.training import Plan  # which loads JAX
+    from fuzzymil.learn.train import Plan  # which loads JAX
 
     variant = settings._variant
     return Plan(
@@ -81,7 +81,7 @@ def group_of(
     learned: Learned, bags: Bags, coding: Coding, weights: Array, held_out: Array | None, rng: Any, precision: str
 ) -> Group:
     """Return the data of a training job, on standardized axes."""
-    from fuzzymil.training import Group
+    from fuzzymil.learn.train import Group
 
     axes = learned.scaling
     dtype = np.float64 if precision == "double" else np.float32
@@ -129,18 +129,21 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
     params = learned.params[place]
     if trained:
         p = dropout_factor(settings, learned.keep_prob)
-        params = params._replace(coefs=p * params.coefs, consequent_alpha=params.consequent_alpha / p)
+        params = params._replace(coefs=p * params.coefs, conclusion_alpha=params.conclusion_alpha / p)
     operators = learned.operators
     params = learned.scaling.outward(params, additive=not operators.normalize)
     if learned.box is not None:  # without the rounding errors of single precision
         params = projected(params, learned.box, snap=1e-6)
     default = learned.default if operators.normalize else tuple(params.default)
-    alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "consequent_alpha")}
+    alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "conclusion_alpha")}
     if learned.template is not None:
-        from fuzzymil.training.pruning import with_conditions
+        from fuzzymil.learn.train.pruning import with_conditions
 
         start = with_conditions(learned.template, learned.masks[place])
-        chosen: dict[str, Any] = {"aggregation": operators.aggregation, "combine": operators.combine}
+        chosen: dict[str, Any] = {
+            "aggregation": operators.aggregation,
+            "conclusion_aggregation": operators.conclusion_aggregation,
+        }
         moved = start.with_numbers(params, default=default, **chosen, **alphas)
         return functools.partial(unmoved, learned.template, moved, settings.frozen or ())
     return functools.partial(
@@ -153,7 +156,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         ranges=learned.scaling.ranges,
         t_norm=operators.t_norm,
         aggregation=operators.aggregation,
-        combine=operators.combine,
+        conclusion_aggregation=operators.conclusion_aggregation,
         normalize=operators.normalize,
         default=default,
         limited=learned.scaling.limited,

@@ -14,8 +14,8 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators._initialization import Coding, Overview
 from fuzzymil.estimators.inputs import bag_labels
-from fuzzymil.training.distributed.census import Census
-from fuzzymil.training.distributed.processes import ProcessGroup
+from fuzzymil.learn.train.distributed.census import Census
+from fuzzymil.learn.train.distributed.processes import ProcessGroup
 
 
 class Look(NamedTuple):

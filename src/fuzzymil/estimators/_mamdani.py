@@ -30,14 +30,14 @@ from fuzzymil.estimators.inputs import (
 from fuzzymil.estimators.parameters import Check, choice, either, integer, names, real
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.estimators.rule_model import ExplainableModel
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.learn.train.constraints import Constraints
+from fuzzymil.learn.train.mamdani import train
+from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import matched
 from fuzzymil.rules.mamdani import PREMISE_SETTINGS, TERMS, MamdaniActivations, MamdaniRules
 from fuzzymil.rules.rule import Variable
-from fuzzymil.training.constraints import Constraints
-from fuzzymil.training.mamdani import train
-from fuzzymil.training.scaling import Measures, Scaling
 
 _PREMISES = tuple(name for name in PREMISE_SETTINGS if name != "limited")
 _CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "default")

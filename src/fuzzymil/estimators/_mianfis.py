@@ -16,9 +16,9 @@ class Aggregation:
     """Parameters that combine the instances of a bag."""
 
     alpha: float = 1.0
-    consequent_alpha: float = 1.0
+    conclusion_alpha: float = 1.0
     aggregation: str = "softmax"
-    combine: str = "softmax"
+    conclusion_aggregation: str = "softmax"
 
 
 @loadable
@@ -39,28 +39,28 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         Family of the fuzzy sets.
     alpha : float, default 1.0
         Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
-    consequent_alpha : float, default 1.0
+    conclusion_alpha : float, default 1.0
         The same for the instances' linear responses (Layer 5, ``order=1``).
     t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}, default "product"
         Combines the conditions of a rule.
     aggregation : str, default "softmax"
         Combines the instances of a bag: "softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic",
         "bounded", "lse" or "power".
-    combine : {"softmax", "mean", "max", "min"}, default "softmax"
+    conclusion_aggregation : {"softmax", "mean", "max", "min"}, default "softmax"
         Combines the instances' linear responses.
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
-    max_terms : int or None, default None
+    max_conditions : int or None, default None
         Maximum number of conditions in a rule. Chosen rules have at most three anyway, except for those that compare
         instances with a prototype in all features; these are only chosen where they explain more bags, and never with
-        a ``max_terms`` below the number of features. The rules of a network are shortened step by step, least valuable
+        a ``max_conditions`` below the number of features. The rules of a network are shortened step by step, least valuable
         conditions first, or start short (``init="search"``). None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
         Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
         partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
         from what is given: rules (also as text), centers, or centers and widths of shape (n_rules, n_features) in the
         units of the data. "auto" means "select", unless a parameter is changed that only a network has: then it means
-        "search" with ``max_terms`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
+        "search" with ``max_conditions`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
         is not used) and the names of their terms; a term that several rules share moves for all of them, and don't-care
         variables stay don't-care. Given rules or centers determine the number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
@@ -73,7 +73,7 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
         What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
         overlap, signs of slopes, nearness to the start; see `Constraints`. None: nothing.
     loss : {"squared_error", "cross_entropy", "hinge"}, default "squared_error"
-        Loss function. `fuzzymil.training.losses` defines targets, decision values and probabilities of each.
+        Loss function. `fuzzymil.learn.train.losses` defines targets, decision values and probabilities of each.
     class_weight : dict, "balanced" or None, default None
         Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
     positive : label or None, default None
@@ -156,7 +156,7 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     kept, in favor of fewer and shorter rules. Then the sets are refined by gradient. The outputs of the rules add up
     to the logit of the second class, or to one logit per class (``rules_.normalize`` is False).
 
-    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing``, ``class_weight``,
+    What shapes chosen rules are ``n_rules``, ``max_conditions``, ``n_estimators``, ``missing``, ``class_weight``,
     ``positive`` and ``random_state``. The other parameters of rules and of training (``order``, ``alpha``, ``loss``,
     ``learning_rate``, ``n_init``, ...) belong to networks: if one of them is changed, "auto" trains a network, and
     "select" raises an error that names it.
@@ -234,28 +234,28 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
         Family of the fuzzy sets.
     alpha : float, default 1.0
         Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
-    consequent_alpha : float, default 1.0
+    conclusion_alpha : float, default 1.0
         The same for the instances' linear responses (Layer 5, ``order=1``).
     t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}, default "product"
         Combines the conditions of a rule.
     aggregation : str, default "softmax"
         Combines the instances of a bag: "softmax", "softmax_relative", "softmax_log", "max", "min", "algebraic",
         "bounded", "lse" or "power".
-    combine : {"softmax", "mean", "max", "min"}, default "softmax"
+    conclusion_aggregation : {"softmax", "mean", "max", "min"}, default "softmax"
         Combines the instances' linear responses.
     normalize : bool, default True
         Whether to divide firing strengths by their sum (Layer 4).
-    max_terms : int or None, default None
+    max_conditions : int or None, default None
         Maximum number of conditions in a rule. Chosen rules have at most three anyway, except for those that compare
         instances with a prototype in all features; these are only chosen where they explain more bags, and never with
-        a ``max_terms`` below the number of features. The rules of a network are shortened step by step, least valuable
+        a ``max_conditions`` below the number of features. The rules of a network are shortened step by step, least valuable
         conditions first, or start short (``init="search"``). None: no limit.
     init : str, RuleBase, array or (array, array), default "auto"
         Where rules come from. "select" chooses them from many candidates, see Notes. A network is trained from a
         partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for short rules ("search"), or
         from what is given: rules (also as text), centers, or centers and widths of shape (n_rules, n_features) in the
         units of the data. "auto" means "select", unless a parameter is changed that only a network has: then it means
-        "search" with ``max_terms`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
+        "search" with ``max_conditions`` and "kmeans" without. Given rules keep their operators, default and limits (``clip``
         is not used) and the names of their terms; a term that several rules share moves for all of them, and don't-care
         variables stay don't-care. Given rules or centers determine the number of rules; ``n_rules`` is then ignored.
     init_width : float or None, default None
@@ -340,7 +340,7 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     kept, in favor of fewer and shorter rules. Then the sets are refined by gradient. The outputs of the rules add up
     to the prediction (``rules_.normalize`` is False).
 
-    What shapes chosen rules are ``n_rules``, ``max_terms``, ``n_estimators``, ``missing`` and
+    What shapes chosen rules are ``n_rules``, ``max_conditions``, ``n_estimators``, ``missing`` and
     ``random_state``. The other parameters of rules and of training (``order``, ``alpha``,
     ``learning_rate``, ``n_init``, ...) belong to networks: if one of them is changed, "auto" trains a network, and
     "select" raises an error that names it.

@@ -10,9 +10,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding
 from fuzzymil.explain.coverage import Coverage, used_features
+from fuzzymil.learn.choose import informative_features
+from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.selection import informative_features
-from fuzzymil.training.scaling import Scaling
 
 
 class Narrowed(NamedTuple):

@@ -37,19 +37,19 @@ from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
+from fuzzymil.learn.choose import choose_rules
+from fuzzymil.learn.train.constraints import Touched
+from fuzzymil.learn.train.distributed.census import take_census
+from fuzzymil.learn.train.distributed.processes import ProcessGroup, current
+from fuzzymil.learn.train.limits import touched_by
+from fuzzymil.learn.train.partition import sampled, sampled_by_class
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.selection import choose_rules
-from fuzzymil.training.constraints import Touched
-from fuzzymil.training.distributed.census import take_census
-from fuzzymil.training.distributed.processes import ProcessGroup, current
-from fuzzymil.training.limits import touched_by
-from fuzzymil.training.partition import sampled, sampled_by_class
-from fuzzymil.training.progress import counting_bar
-from fuzzymil.training.scaling import Measures, Scaling
 
 if TYPE_CHECKING:
-    from fuzzymil.training import Checkpoints, Group, Plan, Result
-    from fuzzymil.training.distributed.feed import Feed
+    from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
+    from fuzzymil.learn.train.distributed.feed import Feed
 
 
 class Network(NetworkSettings, Committee, RuleEstimator):
@@ -113,7 +113,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 classes=self._classifies(),
                 outputs=coding.outputs,
                 n_rules=self.n_rules,
-                max_terms=self.max_terms,
+                max_conditions=self.max_conditions,
                 n_members=self.n_estimators,
                 rng=rng,
                 gaps=gaps,
@@ -226,7 +226,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
         require_jax("Training a network")
-        from fuzzymil.training.distributed.feed import Feed
+        from fuzzymil.learn.train.distributed.feed import Feed
 
         resumes = bool(self.warm_start) and hasattr(self, "_learned")
         stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
@@ -250,16 +250,20 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return Job(census.sample, sample, learned, group, plan_of(self, learned), resumes), feed
 
     def _train_jobs(self, jobs: list[Job], max_epochs: int, feed: Feed | None = None) -> list[tuple[Job, Result]]:
-        """Train jobs of equal shape, and shorten their rules step by step where ``max_terms`` asks for it.
+        """Train jobs of equal shape, and shorten their rules step by step where ``max_conditions`` asks for it.
 
         With a feed there is one job, which is trained on the bags of the feed.
         """
-        from fuzzymil.training import Checkpoints
-        from fuzzymil.training.pruning import longest, schedule, shortened
+        from fuzzymil.learn.train import Checkpoints
+        from fuzzymil.learn.train.pruning import longest, schedule, shortened
 
         checkpoints = None if self._run.checkpoint is None else Checkpoints(self._run.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
-        stops = () if self.max_terms is None else schedule(max(longest(job.group) for job in jobs), self.max_terms)
+        stops = (
+            ()
+            if self.max_conditions is None
+            else schedule(max(longest(job.group) for job in jobs), self.max_conditions)
+        )
         for n_terms in stops:
             if results[0].interrupted:
                 break
@@ -283,7 +287,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         feed: Feed | None = None,
         title: str = "training",
     ) -> list[Result]:
-        from fuzzymil.training import train_groups
+        from fuzzymil.learn.train import train_groups
 
         results = train_groups(
             groups,
@@ -372,7 +376,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         """Set the state of a saved model, from which training can resume."""
         p = dropout_factor(self, keep_prob)
         params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
-        params = [each._replace(coefs=each.coefs / p, consequent_alpha=each.consequent_alpha * p) for each in params]
+        params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
         arrangement = members[0].arrangement
         given = self._given_rules is not None or (arrangement.premises, arrangement.parts) != (None, None)
         learned = Learned(

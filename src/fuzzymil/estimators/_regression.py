@@ -16,7 +16,7 @@ from fuzzymil.estimators._initialization import Coding
 from fuzzymil.estimators._jobs import checked_weights
 from fuzzymil.estimators._network import Network
 from fuzzymil.estimators.inputs import bag_labels, target_names
-from fuzzymil.training.scaling import Measures, Scaling
+from fuzzymil.learn.train.scaling import Measures, Scaling
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

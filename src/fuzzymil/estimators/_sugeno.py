@@ -14,7 +14,16 @@ from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, RuleBase
 from fuzzymil.rules.language import parser
 
-_OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "default")
+_OPERATORS = (
+    "t_norm",
+    "s_norm",
+    "aggregation",
+    "alpha",
+    "conclusion_aggregation",
+    "conclusion_alpha",
+    "normalize",
+    "default",
+)
 
 
 @loadable
@@ -36,7 +45,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
     rules : str, sequence of str, or RuleBase, default None
         The rules, such as ``"IF hue is blue AND texture is not rough THEN sky = 1"``; `RuleBase.parse` describes the
         language.
-    t_norm, s_norm, aggregation, alpha, combine, consequent_alpha, normalize : default None
+    t_norm, s_norm, aggregation, alpha, conclusion_aggregation, conclusion_alpha, normalize : default None
         The operators, as in `RuleBase`. None: what the rules state (``USING t_norm = min, aggregation = max``, or those
         of a rule base), otherwise the defaults of `RuleBase.parse`: the product, and the maximum over instances. The
         same text gives the same numbers wherever it is read. The paper's figure of MI-Sugeno has ``t_norm="min"``.
@@ -72,7 +81,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> hue, texture = {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)}, {"smooth": Gaussian(0, 0.3)}
     >>> model = MISugeno(
     ...     inputs={"hue": hue, "texture": texture},
@@ -91,8 +100,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
-    combine: str | None = None
-    consequent_alpha: Any = None
+    conclusion_aggregation: str | None = None
+    conclusion_alpha: Any = None
     normalize: bool | None = None
 
     @property
@@ -173,11 +182,11 @@ class MISugeno(ExpertSystem, ExplainableModel):
         def sorted_as(values: Any) -> Any:
             return tuple(values[k] for k in order)
 
-        alpha = rules.consequent_alpha
+        alpha = rules.conclusion_alpha
         return dataclasses.replace(
             rules,
             outputs=sorted_as(rules.outputs),
             rules=tuple(rule.concluding(sorted_as(rule.coefs)) for rule in rules.rules),
             default=sorted_as(rules.default),
-            consequent_alpha=sorted_as(alpha) if isinstance(alpha, tuple) else alpha,
+            conclusion_alpha=sorted_as(alpha) if isinstance(alpha, tuple) else alpha,
         )

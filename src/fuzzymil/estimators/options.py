@@ -18,14 +18,14 @@ from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import typical_values
 from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
-from fuzzymil.membership import learnable_families
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.membership import learnable_families
+from fuzzymil.inference.norms import T_NORMS
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.constraints import Constraints
+from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.optimizers import OPTIMIZERS
 from fuzzymil.rules import RuleBase
-from fuzzymil.training import partition
-from fuzzymil.training.constraints import Constraints
-from fuzzymil.training.losses import LOSSES
-from fuzzymil.training.optimizers import OPTIMIZERS
 
 __all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
 
@@ -63,7 +63,7 @@ class Variant(_Options):
         "renormalize": the rules that are kept share the strength, at least one is kept, and nothing is rescaled.
         "paper": the output of a dropped rule is 0, and all outputs are scaled at test time.
     learn_alpha : bool, default False
-        Whether to train ``alpha`` and ``consequent_alpha`` too.
+        Whether to train ``alpha`` and ``conclusion_alpha`` too.
     standardize : bool, default True
         Whether to train on standardized features. Rules are always reported in the units of the data.
     clip : float or None, default 3.0
@@ -165,9 +165,9 @@ class RunOptions(_Options):
         Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
         stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
     callbacks : sequence of callables, default ()
-        Called after each epoch with a `fuzzymil.training.Progress`. Training stops when one returns True.
+        Called after each epoch with a `fuzzymil.learn.train.Progress`. Training stops when one returns True.
     distributed : bool, default False
-        Train together with the other processes that called `fuzzymil.training.distributed.join`, each on
+        Train together with the other processes that called `fuzzymil.learn.train.distributed.join`, each on
         its share of the bags. All end with the same rules.
     precision : {"single", "double"}, default "single"
         Floating-point precision of training. Predictions always use double precision.
@@ -244,7 +244,7 @@ def _variant(name: str, value: Any) -> None:
 _OF_ALL = frozenset(
     [
         "n_rules",
-        "max_terms",
+        "max_conditions",
         "init",
         "class_weight",
         "positive",
@@ -267,7 +267,7 @@ class NetworkSettings:
     membership: str = "gaussian"
     t_norm: str = "product"
     normalize: bool = True
-    max_terms: int | None = None
+    max_conditions: int | None = None
     init: Any = "auto"
     init_width: float | None = None
     frozen: Any = ()
@@ -290,9 +290,9 @@ class NetworkSettings:
 
     # Parameters of some subclasses only; without a type they are no fields here.
     alpha = 1.0
-    consequent_alpha = 1.0
+    conclusion_alpha = 1.0
     aggregation = "softmax"
-    combine = "softmax"
+    conclusion_aggregation = "softmax"
     loss = "squared_error"
 
     checks: ClassVar[Mapping[str, Check]] = {
@@ -300,12 +300,12 @@ class NetworkSettings:
         "order": _order,
         "membership": lambda name, value: known_name(name, value, learnable_families()),
         "alpha": real(allow_infinite=True),
-        "consequent_alpha": real(allow_infinite=True),
+        "conclusion_alpha": real(allow_infinite=True),
         "t_norm": choice(T_NORMS),
         "aggregation": choice(AGGREGATIONS),
-        "combine": choice(COMBINERS),
+        "conclusion_aggregation": choice(COMBINERS),
         "normalize": flag,
-        "max_terms": either(None, otherwise=integer(1)),
+        "max_conditions": either(None, otherwise=integer(1)),
         "init": _init,
         "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
         "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
@@ -332,8 +332,10 @@ class NetworkSettings:
 
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
-        if isinstance(self.init, str) and self.init == "search" and self.max_terms is None:
-            raise ParameterError("init='search' looks for short rules: set max_terms, for example max_terms=3.")
+        if isinstance(self.init, str) and self.init == "search" and self.max_conditions is None:
+            raise ParameterError(
+                "init='search' looks for short rules: set max_conditions, for example max_conditions=3."
+            )
         if isinstance(self.init, str) and self.init == "select":
             if not self._can_select:
                 raise ParameterError(
@@ -355,7 +357,7 @@ class NetworkSettings:
 
     @property
     def _selects(self) -> bool:
-        """Whether rules are chosen (`fuzzymil.selection`) rather than trained from a first partition.
+        """Whether rules are chosen (`fuzzymil.learn.choose`) rather than trained from a first partition.
 
         By default they are, unless a parameter was changed that only training has.
         """

@@ -24,12 +24,12 @@ from fuzzymil.estimators.saved import (
     decode_positive,
     decoded,
 )
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.learn.train.constraints import Constraints, Touched
+from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
-from fuzzymil.training.constraints import Constraints, Touched
-from fuzzymil.training.scaling import Scaling
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
 

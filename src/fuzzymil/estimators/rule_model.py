@@ -19,12 +19,12 @@ from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
 from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
 from fuzzymil.explain.coverage import used_features
-from fuzzymil.network.engines.numpy import sigmoid
+from fuzzymil.inference.engines.numpy import sigmoid
+from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.cards import rule_cards
 from fuzzymil.rules.inference import asked_of_instances, infer_output
 from fuzzymil.rules.mamdani import numeric_view
-from fuzzymil.training.losses import LOSSES
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
 
@@ -88,7 +88,7 @@ class ClassReading:
 
     @classmethod
     def of_network(cls, classes: Array, loss: str, calibration: Array | None = None, positive: int = 1) -> ClassReading:
-        """Return how rules that were trained with a loss are read; `fuzzymil.training.losses` has the table."""
+        """Return how rules that were trained with a loss are read; `fuzzymil.learn.train.losses` has the table."""
         likely = LOSSES[loss].probability
         if likely is None:
             assert calibration is not None

@@ -15,8 +15,8 @@ from fuzzymil.bags import Columns
 from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.rule_model import ClassReading, Committee
 from fuzzymil.explain import Coverage
+from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
-from fuzzymil.training.losses import LOSSES
 
 __all__ = ["SavedNetwork", "check", "decode_columns", "decode_features", "decode_labels", "decode_positive", "decoded"]
 

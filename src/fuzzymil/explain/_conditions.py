@@ -11,11 +11,11 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.bags import Column, Columns
 from fuzzymil.explain.parts import ConditionExplanation
-from fuzzymil.membership import family
-from fuzzymil.network.gaps import gaps_of
-from fuzzymil.network.layers import Masks, Params
-from fuzzymil.network.norms import S_NORMS, T_NORMS, complement
-from fuzzymil.network.premises import HEDGES
+from fuzzymil.inference.gaps import gaps_of
+from fuzzymil.inference.layers import Masks, Params
+from fuzzymil.inference.membership import family
+from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
+from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import RuleBase, premise
 from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified
 from fuzzymil.rules.rule import Variable

@@ -13,7 +13,7 @@ from fuzzymil.explain._conditions import Sight, conditions_at, decides
 from fuzzymil.explain._shares import instance_shares, quantifier_shares
 from fuzzymil.explain.joined import JoinedSet
 from fuzzymil.explain.parts import PartExplanation, Witness
-from fuzzymil.network.quantifiers import COUNTING
+from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
 from fuzzymil.rules.language import printer, source

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.network.aggregation import AGGREGATIONS
-from fuzzymil.network.quantifiers import QUANTIFIERS
-from fuzzymil.network.segments import OneBag
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.quantifiers import QUANTIFIERS
+from fuzzymil.inference.segments import OneBag
 
 if TYPE_CHECKING:
     import jax

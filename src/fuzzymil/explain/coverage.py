@@ -21,7 +21,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.storage import decode_number, encode_number
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Formula
+from fuzzymil.inference.membership import Formula
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
 

@@ -109,7 +109,7 @@ class Explanation(Facts):
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, max_rules: int | None = None, max_terms: int = 6) -> str:
+    def to_text(self, max_rules: int | None = None, max_conditions: int = 6) -> str:
         """Return the explanation as text.
 
         Parameters
@@ -117,7 +117,7 @@ class Explanation(Facts):
         max_rules : int, optional
             Number of rules to show, by contribution; the others are summed up in one line. Default: 5, or 12 lines of
             a scorecard.
-        max_terms : int
+        max_conditions : int
             Number of conditions to show per rule, by support, least first; the others are counted.
         """
         heading = [*_heading(self), *_compared(self), *_defaults(self)]
@@ -126,10 +126,14 @@ class Explanation(Facts):
         if self.additive:
             most = _MOST_LINES if max_rules is None else max_rules
             shown, rest = list(self.rules[:most]), list(self.rules[most:])
-            blocks = [heading, scorecard(self, shown, rest, max_terms)]
+            blocks = [heading, scorecard(self, shown, rest, max_conditions)]
         else:
             shown, rest = folded(self.rules, _MOST_RULES if max_rules is None else max_rules)
-            blocks = [heading, _contributions(self, shown, rest), *(_rule(self, rule, max_terms) for rule in shown)]
+            blocks = [
+                heading,
+                _contributions(self, shown, rest),
+                *(_rule(self, rule, max_conditions) for rule in shown),
+            ]
         return "\n\n".join("\n".join(lines) for lines in (*blocks, _without(self, shown)) if lines)
 
     def _repr_html_(self) -> str:
@@ -249,13 +253,13 @@ def _witness(rule: RuleExplanation) -> str:
     return "" if rule.witness is None else f", witness {rule.witness} ({percent(rule.share or 0.0)})"
 
 
-def _rule(explanation: Explanation, rule: RuleExplanation, max_terms: int) -> list[str]:
+def _rule(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[str]:
     """Return a rule as text, and what it rests on: for quantified parts in a line each, else in columns."""
-    premise, conclusion = rule_in_words(explanation, rule, max_terms)
+    premise, conclusion = rule_in_words(explanation, rule, max_conditions)
     lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
     if any(part.quantifier is not None for part in rule.parts):
-        return lines + [f"  {part.text} {rests_on(rule, part, max_terms)}" for part in rule.parts]
-    kept, left = rule.decisive[:max_terms], rule.decisive[max_terms:]
+        return lines + [f"  {part.text} {rests_on(rule, part, max_conditions)}" for part in rule.parts]
+    kept, left = rule.decisive[:max_conditions], rule.decisive[max_conditions:]
     for witness in rule.parts[0].witnesses:
         where = f" ({witness.where})" if witness.where else ""
         lines.append(f"  Instance {witness.instance}{where} satisfies it to {degree(witness.log_truth)}:")

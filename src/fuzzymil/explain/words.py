@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fuzzymil.explain._facts import Facts
 from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleExplanation, Witness
 from fuzzymil.explain.text import chance, degree, evenly, number, percent, rest_in_words, value_of
-from fuzzymil.network.quantifiers import COUNTING
+from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 
@@ -58,22 +58,22 @@ def outcome(explanation: Facts) -> str:
 # ---------------------------------------------------------------------- rules and their parts
 
 
-def rule_in_words(explanation: Facts, rule: RuleExplanation, max_terms: int) -> tuple[str, str]:
+def rule_in_words(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
     """Return the premise and the conclusion of a rule as text.
 
-    A long conjunction is shortened to the ``max_terms`` conditions with the least support. A premise with OR or NOT is
+    A long conjunction is shortened to the ``max_conditions`` conditions with the least support. A premise with OR or NOT is
     shown in full, because omitting a condition would change its meaning.
     """
     premise = printer.premise_text(rule.rule.premise)
     for part in rule.parts:
-        premise = premise.replace(part.text, part_in_words(part, max_terms), 1)
+        premise = premise.replace(part.text, part_in_words(part, max_conditions), 1)
     conclusion = rule.concluded or printer.conclusions(
-        explanation.outputs, rule.rule.coefs, explanation.feature_names, 4, max_terms, adds=explanation.additive
+        explanation.outputs, rule.rule.coefs, explanation.feature_names, 4, max_conditions, adds=explanation.additive
     )
     return premise, conclusion + printer.with_weight(rule.rule.weight, 4)
 
 
-def part_in_words(part: PartExplanation, max_terms: int) -> str:
+def part_in_words(part: PartExplanation, max_conditions: int) -> str:
     """Return a part of a premise as text, a long conjunction shortened as in `rule_in_words`.
 
     Many conditions with the same term, as those of a prototype have it, are counted instead.
@@ -81,10 +81,10 @@ def part_in_words(part: PartExplanation, max_terms: int) -> str:
     asked, short = plain_conditions(part.premise), _same_terms(part.premise)
     if short is not None:
         return part.text.replace(printer.premise_text(part.premise), short)
-    if asked is None or len(asked) <= max_terms or not part.witnesses:
+    if asked is None or len(asked) <= max_conditions or not part.witnesses:
         return part.text
-    kept = And(tuple(Is(each.variable, each.term, each.hedges) for each in part.witnesses[0].decisive[:max_terms]))
-    more = f" AND ... ({len(asked) - max_terms} more)"
+    kept = And(tuple(Is(each.variable, each.term, each.hedges) for each in part.witnesses[0].decisive[:max_conditions]))
+    more = f" AND ... ({len(asked) - max_conditions} more)"
     if part.quantifier is None:
         return printer.premise_text(kept) + more
     return printer.premise_text(Quantified(part.quantifier, kept, part.count)).removesuffix(")") + f"{more})"
@@ -114,16 +114,16 @@ def _same_terms(premise: Expression) -> str | None:
     return f"{len(asked)} features are {printer.quoted(next(iter(asked.values())))}"
 
 
-def rests_on(rule: RuleExplanation, part: PartExplanation, max_terms: int) -> str:
+def rests_on(rule: RuleExplanation, part: PartExplanation, max_conditions: int) -> str:
     """Return which instances a part rests on, and their values.
 
     If the rule has several parts, the degree to which this one holds comes first.
     """
-    found = _instances(part, max_terms)
+    found = _instances(part, max_conditions)
     return f"{degree(part.log_degree)}: {found}" if len(rule.parts) > 1 else found
 
 
-def pieces(explanation: Facts, rule: RuleExplanation, max_terms: int) -> list[tuple[str, list[str]]]:
+def pieces(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[tuple[str, list[str]]]:
     """Return the premise of a rule in pieces, each with what it rests on.
 
     Parts that are joined by AND are pieces of their own. Other premises are a single piece, with all of their parts.
@@ -131,13 +131,20 @@ def pieces(explanation: Facts, rule: RuleExplanation, max_terms: int) -> list[tu
     if rule.rule.premise == And(tuple(part for part in _joined(rule))) and len(rule.parts) > 1:
         starts = ["", *["AND "] * (len(rule.parts) - 1)]
         return [
-            (start + part_in_words(part, max_terms), [rests_on(rule, part, max_terms)])
+            (start + part_in_words(part, max_conditions), [rests_on(rule, part, max_conditions)])
             for start, part in zip(starts, rule.parts, strict=True)
         ]
-    premise, _ = rule_in_words(explanation, rule, max_terms)
+    premise, _ = rule_in_words(explanation, rule, max_conditions)
     if len(rule.parts) == 1:
-        return [(premise, [rests_on(rule, rule.parts[0], max_terms)] if rule.rule.conditions or _counts(rule) else [])]
-    return [(premise, [f"{part_in_words(part, max_terms)} {rests_on(rule, part, max_terms)}" for part in rule.parts])]
+        return [
+            (premise, [rests_on(rule, rule.parts[0], max_conditions)] if rule.rule.conditions or _counts(rule) else [])
+        ]
+    return [
+        (
+            premise,
+            [f"{part_in_words(part, max_conditions)} {rests_on(rule, part, max_conditions)}" for part in rule.parts],
+        )
+    ]
 
 
 def _joined(rule: RuleExplanation) -> Iterator[Quantified]:
@@ -148,7 +155,7 @@ def _counts(rule: RuleExplanation) -> bool:
     return any(part.quantifier is not None for part in rule.parts)
 
 
-def _instances(part: PartExplanation, max_terms: int) -> str:
+def _instances(part: PartExplanation, max_conditions: int) -> str:
     n_instances = len(part.log_truth)
     count = "1 instance" if n_instances == 1 else f"{n_instances:,} instances"
     if not part.witnesses:
@@ -159,13 +166,13 @@ def _instances(part: PartExplanation, max_terms: int) -> str:
     first = part.witnesses[0]
     if part.quantifier == "most":
         mean = sum(part.truth) / n_instances
-        return f"{number(mean)} on average, most in instance {_at(first, max_terms)}"
+        return f"{number(mean)} on average, most in instance {_at(first, max_conditions)}"
     if part.quantifier == "on average":
-        return f"most in instance {_at(first, max_terms)}"
+        return f"most in instance {_at(first, max_conditions)}"
     if part.quantifier == "all":
-        return f"least in instance {_at(first, max_terms)}"
+        return f"least in instance {_at(first, max_conditions)}"
     if len(part.witnesses) == 1:
-        return f"instance {_at(first, max_terms)}"
+        return f"instance {_at(first, max_conditions)}"
     places = _listed([f"{each.instance} ({each.row})" if each.row else str(each.instance) for each in part.witnesses])
     if len(first.conditions) == 1:
         (asked,) = first.conditions
@@ -174,19 +181,19 @@ def _instances(part: PartExplanation, max_terms: int) -> str:
         unit = f" {asked.unit}" if asked.unit and asked.shown is None else ""
         return f"instances {places}: {printer.quoted(asked.variable)} = {_listed(known)}{unit}"
     last = part.witnesses[-1]
-    return f"instances {places}, least in instance {last.instance}: {_values(last.decisive, max_terms)}"
+    return f"instances {places}, least in instance {last.instance}: {_values(last.decisive, max_conditions)}"
 
 
-def _at(witness: Witness, max_terms: int) -> str:
+def _at(witness: Witness, max_conditions: int) -> str:
     share = "" if witness.share > 0.995 else percent(witness.share)
     said = "; ".join(filter(None, (share, witness.where)))
-    return f"{witness.instance}{f' ({said})' if said else ''}: {_values(witness.decisive, max_terms)}"
+    return f"{witness.instance}{f' ({said})' if said else ''}: {_values(witness.decisive, max_conditions)}"
 
 
-def _values(met: tuple[ConditionExplanation, ...], max_terms: int) -> str:
+def _values(met: tuple[ConditionExplanation, ...], max_conditions: int) -> str:
     """Return the values of conditions, each with its degree of support if there are several."""
     degrees = [f" ({degree(each.log_support, 2)})" if len(met) > 1 else "" for each in met]
-    values = [value_of(each) + support for each, support in zip(met, degrees, strict=True)][:max_terms]
+    values = [value_of(each) + support for each, support in zip(met, degrees, strict=True)][:max_conditions]
     more = len(met) - len(values)
     return ", ".join(values) + (f" and {more} more" if more else "")
 
@@ -200,7 +207,7 @@ def _listed(words: list[str]) -> str:
 
 
 def scorecard(
-    explanation: Facts, shown: list[RuleExplanation], rest: list[RuleExplanation], max_terms: int
+    explanation: Facts, shown: list[RuleExplanation], rest: list[RuleExplanation], max_conditions: int
 ) -> list[str]:
     """Return the sum of an additive explanation: the default, what each rule adds and why, and the score."""
     firing = evenly([rule.strength for rule in shown], signed=False)
@@ -210,7 +217,7 @@ def scorecard(
     for rule, fires in zip(shown, firing, strict=True):
         amounts.append(rule.contribution)
         factors.append(f"= {fires} x {number(rule.outputs[explanation.target])}{by_members}")
-        (first, why), *others = pieces(explanation, rule, max_terms)
+        (first, why), *others = pieces(explanation, rule, max_conditions)
         notes.append([(f"{rule.name}: {first}{printer.with_weight(rule.rule.weight, 4)}", why), *others])
     if rest:
         amounts.append(sum(rule.contribution for rule in rest))

@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.learn.choose import DataDiagnosis, Method
 from fuzzymil.plots.style import FAINT, LOW, as_written, bare
-from fuzzymil.selection import DataDiagnosis, Method
 
 _TITLES = {"accuracy": "accuracy", "explained": "deviance explained", "R2": "R²", "RMSE": "RMSE"}
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
 from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, shortened

@@ -14,7 +14,7 @@ from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.estimators import ExplainableModel
 from fuzzymil.explain.coverage import used_features
-from fuzzymil.network.premises import hedged
+from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.mamdani import MamdaniRules, numeric_view

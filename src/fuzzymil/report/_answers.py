@@ -16,7 +16,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators import ExplainableModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
-from fuzzymil.network.inference import Activations
+from fuzzymil.inference.inference import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.drawings import Sketcher
 from fuzzymil.rules.inference import clipped
@@ -65,10 +65,12 @@ class Answers:
         """Whether the rules are Mamdani rules."""
         return isinstance(self.model.members_[0], MamdaniRules)
 
-    def texts(self, member: int, max_terms: int) -> list[str]:
+    def texts(self, member: int, max_conditions: int) -> list[str]:
         """Return the rules of a member in words."""
         rules = self.model.members_[member]
-        return list(rules.statements(max_terms) if self.concludes_sets else source.statements(rules, max_terms))
+        return list(
+            rules.statements(max_conditions) if self.concludes_sets else source.statements(rules, max_conditions)
+        )
 
     @property
     def rules(self) -> RuleBase:

@@ -38,7 +38,7 @@ def settings_facts(answers: Answers) -> dict[str, Any]:
             "Aggregation over instances": f"{rules.aggregation}, alpha = {_text(rules.alpha)}",
             "Conclusions are": "averaged by strength" if rules.normalize else "added to the default",
             "Conclusions": "linear in the features" if rules.coefs.shape[2] > 1 else "constant",
-            "Combination of conclusions": rules.combine,
+            "Combination of conclusions": rules.conclusion_aggregation,
             "Values outside a feature's range": "clipped to the range" if rules.limited else "used unchanged",
         },
         "versions": {

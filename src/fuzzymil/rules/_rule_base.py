@@ -15,11 +15,11 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules import editing, inference, json
-from fuzzymil.rules._formats import system, tables
-from fuzzymil.rules._formats.system import System
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.files import system, tables
+from fuzzymil.rules.files.system import System
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
@@ -42,10 +42,10 @@ class RuleBase(RuleSet, Serializable):
         Joins the instances of a bag (Layer 3) in premises without quantifiers; see `Quantified`.
     alpha : float, or one per rule
         Sharpness of a soft ``aggregation``: 0 is the mean, +inf the maximum over instances.
-    combine : {"softmax", "mean", "max", "min"}
+    conclusion_aggregation : {"softmax", "mean", "max", "min"}
         Joins the linear responses of the instances (Layer 5, first order).
-    consequent_alpha : float, or one per output
-        Sharpness of ``combine="softmax"``.
+    conclusion_alpha : float, or one per output
+        Sharpness of ``conclusion_aggregation="softmax"``.
     normalize : bool
         Whether strengths are divided by their sum (Layer 4), so that the output is a weighted mean of the conclusions.
         If not, the rules are *additive*: the output is the default plus the sum of strength times conclusion.
@@ -87,7 +87,7 @@ class RuleBase(RuleSet, Serializable):
         variables : sequence of Variable, optional
             The variables that the rules refer to.
         **operators
-            ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalize``,
+            ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``, ``normalize``,
             ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as in `RuleBase`,
             but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an instance is meant to
             hold if some instance satisfies it. `to_source` states all operators.
@@ -133,7 +133,7 @@ class RuleBase(RuleSet, Serializable):
         ranges : array of shape (n_features, 2), optional
             Range of the data, to which *low*, *medium* and *high* refer. Default: the range of the centers.
         **operators
-            ``t_norm``, ``aggregation``, ``alpha``, ``combine``, ``consequent_alpha``, ``normalize``, ``default``.
+            ``t_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``, ``normalize``, ``default``.
 
         Examples
         --------
@@ -215,5 +215,5 @@ class RuleBase(RuleSet, Serializable):
     def _from_fields(cls, content: System) -> Self:
         return cls(**system.to_sugeno(content))
 
-    def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
-        return tables.conclusions(self, max_terms, digits)
+    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
+        return tables.conclusions(self, max_conditions, digits)

@@ -14,8 +14,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil._utils.text import check_characters
-from fuzzymil.network.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.network.norms import DUAL, S_NORMS, T_NORMS
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.premise import Is, Part, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
@@ -34,8 +34,8 @@ class RuleSet:
     t_norm: str = "product"
     aggregation: str = "softmax"
     alpha: float | tuple[float, ...] = 1.0
-    combine: str = "softmax"
-    consequent_alpha: float | tuple[float, ...] = 1.0
+    conclusion_aggregation: str = "softmax"
+    conclusion_alpha: float | tuple[float, ...] = 1.0
     normalize: bool = True
     default: tuple[float, ...] = ()
     limited: bool = False
@@ -46,7 +46,7 @@ class RuleSet:
         put = functools.partial(object.__setattr__, self)
         for field in ("variables", "rules", "outputs"):
             put(field, tuple(getattr(self, field)))
-        for field in ("alpha", "consequent_alpha"):
+        for field in ("alpha", "conclusion_alpha"):
             value = _numbers(field, getattr(self, field))
             put(field, value if np.ndim(getattr(self, field)) else value[0])
         put("default", _numbers("default", self.default) or (0.0,) * len(self.outputs))
@@ -63,10 +63,10 @@ class RuleSet:
     def _check(self) -> None:
         known_name("s_norm", self.s_norm, S_NORMS)
         known_name("aggregation", self.aggregation, AGGREGATIONS)
-        known_name("combine", self.combine, COMBINERS)
+        known_name("conclusion_aggregation", self.conclusion_aggregation, COMBINERS)
         for name, value, count, each in (
             ("alpha", self.alpha, len(self.rules), "rule"),
-            ("consequent_alpha", self.consequent_alpha, len(self.outputs), "output"),
+            ("conclusion_alpha", self.conclusion_alpha, len(self.outputs), "output"),
         ):
             if np.isnan(value).any():
                 raise ParameterError(f"{name} must be a number (0 is the mean, inf the maximum), got NaN.")

@@ -12,10 +12,10 @@ from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
-from fuzzymil.rules._formats import export, fcl, fis, fll, fml, tables
-from fuzzymil.rules._formats.system import System
-from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.files import export, fcl, fis, fll, fml, tables
+from fuzzymil.rules.files.system import System
+from fuzzymil.rules.files.words import ENDINGS
 from fuzzymil.rules.rule import Variable
 
 _LINES = 40  # of rules, when they are shown without being printed
@@ -30,7 +30,7 @@ class Serializable(ABC):
     # ------------------------------------------------------------------ supplied by subclasses
 
     @abstractmethod
-    def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
+    def to_text(self, max_conditions: int | None = None, digits: int | None = 4) -> str:
         """Return the rules as if-then text."""
 
     @abstractmethod
@@ -60,13 +60,13 @@ class Serializable(ABC):
         """Build rules from a system of this kind."""
 
     @abstractmethod
-    def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
+    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
         """Return the last columns of tables."""
 
     # ------------------------------------------------------------------ text and JSON
 
     def __str__(self) -> str:
-        return self.to_text(max_terms=None if self._parts()[0].n_features <= 12 else 8)
+        return self.to_text(max_conditions=None if self._parts()[0].n_features <= 12 else 8)
 
     def __repr__(self) -> str:
         base = self._parts()[0]
@@ -358,7 +358,7 @@ class Serializable(ABC):
 
     # ------------------------------------------------------------------ tables
 
-    def to_markdown(self, max_terms: int | None = None, digits: int | None = 4) -> str:
+    def to_markdown(self, max_conditions: int | None = None, digits: int | None = 4) -> str:
         """Return the rules as a Markdown table: one row per rule, one column per feature, conclusions last.
 
         Premises with OR, or with NOT before parentheses, are written in one column instead; a second table then
@@ -366,7 +366,7 @@ class Serializable(ABC):
 
         Parameters
         ----------
-        max_terms : int, optional
+        max_conditions : int, optional
             Show only this many conditions per rule, the most selective ones (narrow relative to the variable's range).
         digits : int or None
             Significant digits of numbers; None writes them exactly.
@@ -381,9 +381,11 @@ class Serializable(ABC):
         | 1 | low: Gaussian(0, 0.3) | 0 |
         | 2 | high: Gaussian(1, 0.3) | 1 |
         """
-        return tables.to_markdown(self._parts()[0], self._conclusion_columns(max_terms, digits), max_terms, digits)
+        return tables.to_markdown(
+            self._parts()[0], self._conclusion_columns(max_conditions, digits), max_conditions, digits
+        )
 
-    def to_latex(self, max_terms: int | None = None, digits: int | None = 4) -> str:
+    def to_latex(self, max_conditions: int | None = None, digits: int | None = 4) -> str:
         r"""Return the rules as a LaTeX table that needs no packages; see `to_markdown`.
 
         Examples
@@ -400,7 +402,9 @@ class Serializable(ABC):
         \hline
         \end{tabular}
         """
-        return tables.to_latex(self._parts()[0], self._conclusion_columns(max_terms, digits), max_terms, digits)
+        return tables.to_latex(
+            self._parts()[0], self._conclusion_columns(max_conditions, digits), max_conditions, digits
+        )
 
 
 def _check_ending(path: storage.Path_, does: str, instead: str) -> None:

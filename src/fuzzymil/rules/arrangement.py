@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fuzzymil.network.parts import Join, Parts
-from fuzzymil.network.premises import Form, Group, Place, Premises
+from fuzzymil.inference.parts import Join, Parts
+from fuzzymil.inference.premises import Form, Group, Place, Premises
 from fuzzymil.rules.premise import (
     And,
     Expression,

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import FAMILIES, family
-from fuzzymil.network.aggregation import SOFT_AGGREGATIONS
-from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.inference.aggregation import SOFT_AGGREGATIONS
+from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.membership import FAMILIES, family
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable
@@ -127,11 +127,11 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
             values[place] = value
     if not sets:  # no rule has a condition: all fire fully everywhere
         sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
-    operators, alpha, consequent_alpha = finite_operators(
-        base.aggregation, base.alpha, base.combine, base.consequent_alpha
+    operators, alpha, conclusion_alpha = finite_operators(
+        base.aggregation, base.alpha, base.conclusion_aggregation, base.conclusion_alpha
     )
     weights = tuple(rule.weight for rule in base.rules)
-    numbers = base.coefs, np.asarray(alpha), np.asarray(consequent_alpha), np.array(base.default)
+    numbers = base.coefs, np.asarray(alpha), np.asarray(conclusion_alpha), np.array(base.default)
     return (
         Params(sets, *numbers, gaps=_gaps(base)),
         masks,
@@ -223,18 +223,21 @@ def _summary(base: RuleSet, what: str) -> Array:
 
 
 def finite_operators(
-    aggregation: str, alpha: float | tuple[float, ...], combine: str, consequent_alpha: float | tuple[float, ...]
+    aggregation: str,
+    alpha: float | tuple[float, ...],
+    conclusion_aggregation: str,
+    conclusion_alpha: float | tuple[float, ...],
 ) -> tuple[Operators, float | tuple[float, ...], float | tuple[float, ...]]:
     """Replace infinite alphas by the operators they mean (max or min), since the formulas need finite ones."""
     if not isinstance(alpha, tuple) and abs(alpha) > _PRACTICALLY_INFINITE:
         if aggregation in SOFT_AGGREGATIONS:
             aggregation = "max" if alpha > 0 else "min"
         alpha = 0.0
-    if not isinstance(consequent_alpha, tuple) and abs(consequent_alpha) > _PRACTICALLY_INFINITE:
-        if combine == "softmax":
-            combine = "max" if consequent_alpha > 0 else "min"
-        consequent_alpha = 0.0
-    return Operators(aggregation=aggregation, combine=combine), alpha, consequent_alpha
+    if not isinstance(conclusion_alpha, tuple) and abs(conclusion_alpha) > _PRACTICALLY_INFINITE:
+        if conclusion_aggregation == "softmax":
+            conclusion_aggregation = "max" if conclusion_alpha > 0 else "min"
+        conclusion_alpha = 0.0
+    return Operators(aggregation=aggregation, conclusion_aggregation=conclusion_aggregation), alpha, conclusion_alpha
 
 
 def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[str, ...]:

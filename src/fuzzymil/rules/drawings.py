@@ -11,8 +11,8 @@ from markupsafe import Markup
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.drawings import HEIGHT, WIDTH, histogram, place
 from fuzzymil._utils.text import visible
-from fuzzymil.membership import MembershipFunction
-from fuzzymil.network.premises import hedged
+from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.premises import hedged
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.rule import Variable
 
@@ -59,7 +59,7 @@ class Sketcher:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Triangular
+    >>> from fuzzymil.inference.membership import Triangular
     >>> hue = Variable("hue", {"blue": Triangular(0.4, 0.6, 0.8)}, low=0.0, high=1.0)
     >>> Sketcher([hue], np.array([[0.1], [0.9]])).draw("hue", "blue", value=0.5)
     Sketch(low=0.0, high=1.0, points='0,34 48,34 72,3 96,34 120,34', histogram='', mark=60, names=())
@@ -112,7 +112,7 @@ def outline(chosen: MembershipFunction, hedges: tuple[str, ...], low: float, hig
 
     Examples
     --------
-    >>> from fuzzymil.membership import Triangular
+    >>> from fuzzymil.inference.membership import Triangular
     >>> outline(Triangular(0, 1, 2), (), 0.0, 2.0)
     '0,34 60,3 120,34'
     """

@@ -15,11 +15,11 @@ from typing import Any
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
 from fuzzymil.rules import json
-from fuzzymil.rules._formats import fcl, fis, fll, fml
-from fuzzymil.rules._formats.export import FORMATS
-from fuzzymil.rules._formats.system import System
-from fuzzymil.rules._formats.words import ENDINGS
 from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.files import fcl, fis, fll, fml
+from fuzzymil.rules.files.export import FORMATS
+from fuzzymil.rules.files.system import System
+from fuzzymil.rules.files.words import ENDINGS
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import Is

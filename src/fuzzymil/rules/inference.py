@@ -10,9 +10,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags, Columns, as_bags
-from fuzzymil.network import inference
-from fuzzymil.network.inference import Activations
-from fuzzymil.network.layers import Masks, Operators, Params
+from fuzzymil.inference import inference
+from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
 from fuzzymil.rules.premise import asked_of_one

@@ -7,9 +7,9 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import Formula, MembershipFunction, family
-from fuzzymil.network.norms import DUAL
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.membership import Formula, MembershipFunction, family
+from fuzzymil.inference.norms import DUAL
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, conjunction
 from fuzzymil.rules.rule import Rule, Variable
@@ -49,8 +49,8 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
         "t_norm": rules.t_norm,
         "aggregation": rules.aggregation,
         "alpha": _encode_alpha(rules.alpha),
-        "combine": rules.combine,
-        "consequent_alpha": _encode_alpha(rules.consequent_alpha),
+        "conclusion_aggregation": rules.conclusion_aggregation,
+        "conclusion_alpha": _encode_alpha(rules.conclusion_alpha),
         "normalize": rules.normalize,
         "default": list(rules.default),
         "limited": rules.limited,
@@ -81,8 +81,8 @@ def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
             t_norm=content["t_norm"],
             aggregation=content["aggregation"],
             alpha=_decode_alpha(content["alpha"]),
-            combine=content["combine"],
-            consequent_alpha=_decode_alpha(content["consequent_alpha"]),
+            conclusion_aggregation=content["conclusion_aggregation"],
+            conclusion_alpha=_decode_alpha(content["conclusion_alpha"]),
             normalize=content["normalize"],
             default=tuple(map(number, content["default"])),
             limited=content["limited"],

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 
 __all__ = [
     "ANYTHING",

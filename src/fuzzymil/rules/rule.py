@@ -11,7 +11,7 @@ from typing import Any
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.text import check_characters
 from fuzzymil.bags.columns import DATE, HOUR, value_text
-from fuzzymil.membership import FAMILIES, Formula, MembershipFunction, Missing, Rectangle
+from fuzzymil.inference.membership import FAMILIES, Formula, MembershipFunction, Missing, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
 __all__ = ["MISSING", "Names", "Rule", "Variable", "crisp_set", "tidy"]
@@ -68,7 +68,7 @@ class Variable:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> depth = Variable("depth", {"low": Gaussian(0, 1)}, low=0, high=5, unit="m")
     >>> depth.terms["low"]([0.0]).tolist()
     [1.0]

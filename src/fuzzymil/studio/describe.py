@@ -8,8 +8,8 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.language import printer, source
@@ -176,7 +176,7 @@ def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
 
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = (*_PREMISES, "combine", "consequent_alpha", "normalize")
+_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
 _MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
 
 

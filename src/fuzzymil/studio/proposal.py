@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import MamdaniRules, RuleBase, Variable
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.studio.difference import terms_of_rule

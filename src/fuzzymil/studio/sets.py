@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.membership import FAMILIES, MembershipFunction, Ramp, Triangular, learnable_families
+from fuzzymil.inference.membership import FAMILIES, MembershipFunction, Ramp, Triangular, learnable_families
 from fuzzymil.rules import Variable
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language.printer import format_set
@@ -63,7 +63,7 @@ def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, flo
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> axis_of(Variable("x", {"low": Gaussian(0, 1)}))
     (-3.0, 3.0)
     """
@@ -82,7 +82,7 @@ def described_set(chosen: MembershipFunction, axis: tuple[float, float]) -> dict
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> found = described_set(Gaussian(0, 1), (-3, 3))
     >>> found["family"], found["parameters"], found["curve"].max().item()
     ('gaussian', [{'name': 'center', 'value': 0.0}, {'name': 'width', 'value': 1.0}], 1.0)
@@ -108,7 +108,7 @@ def handles(chosen: MembershipFunction) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Triangular
+    >>> from fuzzymil.inference.membership import Triangular
     >>> [(handle["name"], handle["x"], handle["y"]) for handle in handles(Triangular(0, 1, 3))]
     [('move', 1.0, 1.0), ('left', 0.0, 0.0), ('peak_at', 1.0, 1.0), ('right', 3.0, 0.0)]
     """
@@ -181,7 +181,7 @@ def moved_to(chosen: MembershipFunction, handle: str, x: float) -> MembershipFun
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> moved_to(Gaussian(0, 1), "width", 2.5), moved_to(Gaussian(0, 1), "move", 2.5)
     (Gaussian(center=0.0, width=2.5), Gaussian(center=2.5, width=1.0))
     """
@@ -211,7 +211,7 @@ def in_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> in_family(Gaussian(2, 1), "triangular").peak_at
     2.0
     """

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.membership import FAMILIES
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.inference.membership import FAMILIES
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.formats import parse_rules

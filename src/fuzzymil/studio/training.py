@@ -166,7 +166,7 @@ def _positive(case: Case) -> str | None:
 
 
 def _constraints(given: Any) -> dict[str, Any] | None:
-    from fuzzymil.training.constraints import Constraints
+    from fuzzymil.learn.train.constraints import Constraints
 
     if not given:
         return None

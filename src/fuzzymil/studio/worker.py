@@ -112,8 +112,8 @@ def _sugeno(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, 
 
 
 def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:
-    from fuzzymil.training.constraints import Constraints
-    from fuzzymil.training.mamdani import train
+    from fuzzymil.learn.train.constraints import Constraints
+    from fuzzymil.learn.train.mamdani import train
 
     ends = np.array([[output.low, output.high] for output in rules.outputs], float)
     assert bags.labels is not None

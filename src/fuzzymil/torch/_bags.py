@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from fuzzymil._utils.errors import InputError, InputTypeError, described
-from fuzzymil.network.engines.torch import Packed, Padded
+from fuzzymil.inference.engines.torch import Packed, Padded
 
 
 def checked_instances(x: Any) -> Tensor:

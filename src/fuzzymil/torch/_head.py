@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from fuzzymil._utils.arrays import Array, matrix
 from fuzzymil._utils.errors import InputError, ParameterError, described, known_name
-from fuzzymil.membership import Gaussian
-from fuzzymil.network.engines.torch import Padded
-from fuzzymil.network.layers import Layers, Params, forward
+from fuzzymil.inference.engines.torch import Padded
+from fuzzymil.inference.layers import Layers, Params, forward
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.learn.train.limits import limits_of
+from fuzzymil.learn.train.partition import PARTITIONS, centers_by, default_width
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.torch._bags import checked_instances, grouped
 from fuzzymil.torch._numbers import Numbers, Options, Terms
-from fuzzymil.training.limits import limits_of
-from fuzzymil.training.partition import PARTITIONS, centers_by, default_width
 
 _OTHER_FIELDS = ("variables", "rules", "outputs", "comment")  # of a rule base; all others are operators
 
@@ -34,7 +34,7 @@ class FuzzyBagHead(nn.Module):
 
     Training is that of `MIANFISClassifier`: a width moves by its logarithm, and a term that several rules use stays one
     set. The parameters are in ``premises`` (fuzzy sets), ``conclusions``, ``default`` (of additive rules) and, if they
-    are learned, ``alpha`` and ``consequent_alpha``, so that an optimizer can treat them differently.
+    are learned, ``alpha`` and ``conclusion_alpha``, so that an optimizer can treat them differently.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class FuzzyBagHead(nn.Module):
     frozen : str or sequence of str, default ()
         What training leaves as it is; see `freeze`.
     learn_alpha : bool, default False
-        Whether the sharpness of the softmax over instances, ``alpha`` and ``consequent_alpha``, is trained, too.
+        Whether the sharpness of the softmax over instances, ``alpha`` and ``conclusion_alpha``, is trained, too.
     missing_values : bool, default False
         Whether NaN is a missing value, with membership 1 in every set as in `RuleBase.infer`. If not, it propagates to
         the output.
@@ -109,7 +109,7 @@ class FuzzyBagHead(nn.Module):
         self.conclusions = Numbers(params.coefs, options)
         self.default = Numbers(params.default, options, trained=not rules.normalize)
         self.alpha = Numbers(params.alpha, options, trained=learn_alpha)
-        self.consequent_alpha = Numbers(params.consequent_alpha, options, trained=learn_alpha)
+        self.conclusion_alpha = Numbers(params.conclusion_alpha, options, trained=learn_alpha)
         gaps = None if params.gaps is None else torch.tensor(params.gaps, **options)
         self.register_buffer("_gaps", gaps, persistent=False)
         for end, nothing in (("low", -np.inf), ("high", np.inf)):
@@ -278,7 +278,7 @@ class FuzzyBagHead(nn.Module):
             {terms.kind: terms() for terms in self.premises},
             self.conclusions(),
             self.alpha(),
-            self.consequent_alpha(),
+            self.conclusion_alpha(),
             self.default(),
             self._gaps,
         )
@@ -310,7 +310,7 @@ class FuzzyBagHead(nn.Module):
             name: after if np.ndim(after := numbers.exported(np.asarray(before))) else float(after)
             for name, before, numbers in (
                 ("alpha", start.alpha, self.alpha),
-                ("consequent_alpha", start.consequent_alpha, self.consequent_alpha),
+                ("conclusion_alpha", start.conclusion_alpha, self.conclusion_alpha),
             )
             if isinstance(numbers.value, nn.Parameter) and np.isfinite(before).all()
         }

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.membership import MembershipFunction, family
+from fuzzymil.inference.membership import MembershipFunction, family
 
 Options = dict[str, Any]
 """Device and precision of tensors."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.context import Data

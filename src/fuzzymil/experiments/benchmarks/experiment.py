@@ -51,7 +51,7 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
         ("committee", "mi"): Recipe(MIANFISClassifier(n_estimators=members)),
         ("normalized", "mi"): Recipe(normalized_rules()),
         ("normalized", "naive"): Recipe(naive, naive=True),
-        ("short", "mi"): Recipe(normalized_rules(init="search", max_terms=SHORT)),
+        ("short", "mi"): Recipe(normalized_rules(init="search", max_conditions=SHORT)),
         ("tuned", "mi"): Recipe(normalized_rules(), grid=grid),
         ("tuned", "naive"): Recipe(naive, naive=True, grid=grid),
         ("paper", "mi"): Recipe(literal, n_components=printed.n_components),

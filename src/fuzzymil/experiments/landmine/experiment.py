@@ -36,7 +36,7 @@ from fuzzymil.experiments.landmine.methods import (
 )
 from fuzzymil.experiments.landmine.numbers import summarize
 from fuzzymil.experiments.landmine.report import section
-from fuzzymil.training.partition import even_split
+from fuzzymil.learn.train.partition import even_split
 
 __all__ = ["LANDMINE"]
 

@@ -321,7 +321,7 @@ _NORMALIZED_CHANGES: dict[str, dict[str, Any]] = {
 VARIANTS: dict[str, Method] = {
     "5 rules": OnBags(MIANFISClassifier(5)),
     "20 rules": OnBags(MIANFISClassifier(20)),
-    "single conditions": OnBags(MIANFISClassifier(max_terms=1)),
+    "single conditions": OnBags(MIANFISClassifier(max_conditions=1)),
     "3 members": OnBags(MIANFISClassifier(n_estimators=3)),
     "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
     **{

@@ -46,7 +46,7 @@ METHODS: Mapping[str, Method] = {
     OWN: Method(MIANFISClassifier(), rules=True),
     "MI-ANFIS, normalized rules": Method(MIANFISClassifier(init="kmeans"), rules=True),
     "MI-ANFIS, short normalized rules": Method(
-        MIANFISClassifier(init="search", max_terms=2), rules=True, sizes=(200,), quick=False, cost=14.0
+        MIANFISClassifier(init="search", max_conditions=2), rules=True, sizes=(200,), quick=False, cost=14.0
     ),
     "forest on bag statistics": Method(EmbeddingForest(), probability=lambda decision: decision + 0.5, cost=0.6),
     "logistic regression on bag statistics": Method(EmbeddingLogistic(statistics=_ALL), probability=expit, cost=0.05),

@@ -45,7 +45,7 @@ def recipes(*, quick: bool = False) -> dict[tuple[str, int], Recipe]:
     settings: dict[str, Any] = {
         "chosen": lambda bound: {"n_rules": bound},
         "normalized": lambda bound: {"n_rules": bound, "init": "kmeans"},
-        "shortened": lambda bound: {"n_rules": 10, "init": "kmeans", "max_terms": bound},
+        "shortened": lambda bound: {"n_rules": 10, "init": "kmeans", "max_conditions": bound},
     }
     bounds = _QUICK_BOUNDS if quick else _BOUNDS
     return {(way, bound): Recipe(MIANFISClassifier(**settings[way](bound))) for way in WAYS for bound in bounds[way]}

@@ -129,7 +129,7 @@ def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
     return {
         # A search has no default limit.
         (way, limit or n_features): Recipe(
-            MIANFISClassifier(max_terms=limit or (n_features if init == "search" else None), init=init)
+            MIANFISClassifier(max_conditions=limit or (n_features if init == "search" else None), init=init)
         )
         for way, init in WAYS.items()
         for limit in (QUICK_LIMITS if options.quick else LIMITS)
@@ -157,11 +157,11 @@ def _starts() -> dict[str, Recipe]:
 def _instance_methods() -> dict[str, Recipe]:
     return {
         "MI-ANFIS, default": Recipe(MIANFISClassifier()),
-        "MI-ANFIS, at most 2 conditions": Recipe(MIANFISClassifier(max_terms=2)),
+        "MI-ANFIS, at most 2 conditions": Recipe(MIANFISClassifier(max_conditions=2)),
         "normalized rules": Recipe(normalized_rules()),
         "normalized rules, alpha 5": Recipe(normalized_rules(alpha=5.0)),
         "normalized rules, at most 2 conditions, alpha 5": Recipe(
-            normalized_rules(init="search", max_terms=2, alpha=5.0)
+            normalized_rules(init="search", max_conditions=2, alpha=5.0)
         ),
         "Naive-ANFIS": Recipe(ANFISClassifier(), naive=True),
     }
@@ -293,7 +293,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "keep_prob": KEEP,
         },
         "paths": paths,
-        "shown": [{"way": key[0], "max_terms": key[1], "rules": own["padded"][key]["rules"]} for key in shown],
+        "shown": [{"way": key[0], "max_conditions": key[1], "rules": own["padded"][key]["rules"]} for key in shown],
         "expert": {
             **_methods(own["ten bags"], "accuracy", TRAINED),
             "written": own["ten bags"][TRAINED]["initial"],
@@ -307,7 +307,7 @@ def _cross_validated(limit: int, runs: list[Results]) -> Results:
     accuracy = np.array([run["accuracy"] for run in runs])
     sizes = [size for run in runs for size in run["sizes"]]
     return {
-        "max_terms": limit,
+        "max_conditions": limit,
         "values": accuracy.tolist(),
         **_mean_and_deviation(accuracy.mean(axis=1)),
         **_mean_sizes(sizes),
@@ -318,7 +318,7 @@ def _cross_validated(limit: int, runs: list[Results]) -> Results:
 def _on_padded(limit: int, measured: list[Results], stopped: int) -> Results:
     noise = [len(set(one["features"]) - set(RELEVANT)) for one in measured]
     return {
-        "max_terms": limit,
+        "max_conditions": limit,
         "values": [one["accuracy"] for one in measured],
         **_mean_and_deviation(np.array([one["accuracy"] for one in measured])),
         **_mean_sizes(measured),

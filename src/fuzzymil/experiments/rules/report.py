@@ -53,7 +53,7 @@ def draw(results: Results, folder: Path) -> None:
 
 
 def _panel(path: Results, commoner: float) -> PathPanel:
-    limits = [entry["max_terms"] for entry in next(iter(path.values()))]
+    limits = [entry["max_conditions"] for entry in next(iter(path.values()))]
     lines = []
     for way, entries in path.items():
         means = 100 * np.array([entry["mean"] for entry in entries])
@@ -87,7 +87,7 @@ def _path_blocks(results: Results) -> list[Block]:
     return [
         Text(
             "A rule with a condition on each of 166 features explains nothing. There are three ways to get short "
-            "rules, each with max_terms: by default, the library chooses additive rules from a dictionary of "
+            "rules, each with max_conditions: by default, the library chooses additive rules from a dictionary of "
             "candidates; with init=“search” it searches for short normalized rules and then trains them; with another "
             "initialization (here init=“kmeans”) it trains long normalized rules and removes the least useful "
             f"conditions step by step. {musk}Two concepts: {n_sets} datasets of 150 training bags and 500 test bags, "
@@ -109,7 +109,7 @@ def _path_table(results: Results, name: str) -> Table:
         for entry in entries:
             rows.append(
                 [
-                    f"{way}, {'all' if entry is entries[-1] else entry['max_terms']}".replace(" ", _NO_BREAK),
+                    f"{way}, {'all' if entry is entries[-1] else entry['max_conditions']}".replace(" ", _NO_BREAK),
                     _percent(entry),
                     f"{entry['n_rules']:.1f}",
                     f"{entry['n_conditions']:.1f}",
@@ -180,7 +180,7 @@ def _shown_table(shown: Results) -> Table:
     rules = RuleBase.from_dict(shown["rules"])
     lines = [line.partition(": ")[::2] for line in rules.to_text(digits=3).split("\n")]
     return Table(
-        f"Rules for the first padded dataset, {WAYS[shown['way']]}, at most {shown['max_terms']} conditions",
+        f"Rules for the first padded dataset, {WAYS[shown['way']]}, at most {shown['max_conditions']} conditions",
         ["", "rule"],
         [[label, text.removeprefix("IF ")] for label, text in lines],
         f"Sets: {rules.describe_terms(digits=3).replace(chr(10), '; ')}. The concepts are at "
@@ -312,4 +312,4 @@ def _tested(test: Results | None, digits: int, scale: float = 1.0) -> list[str]:
 
 
 def _limit(entry: Results, path: list[Results]) -> str:
-    return f"all {entry['max_terms']}" if entry is path[-1] else str(entry["max_terms"])
+    return f"all {entry['max_conditions']}" if entry is path[-1] else str(entry["max_conditions"])

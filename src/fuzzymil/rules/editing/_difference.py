@@ -10,14 +10,23 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules.editing._kinds import all_variables, concludes_sets, output_on, outputs_of, premises_of
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, premise_key
 from fuzzymil.rules.rule import Rule
 
-_OPERATORS = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "limited")
+_OPERATORS = (
+    "t_norm",
+    "s_norm",
+    "aggregation",
+    "alpha",
+    "conclusion_aggregation",
+    "conclusion_alpha",
+    "normalize",
+    "limited",
+)
 _OF_SETS = ("implication", "accumulation", "defuzzify", "resolution", "sampling", "clip", "hold", "activation")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.editing._merge import merged_rules, shares_of
 from fuzzymil.rules.editing._rewrite import TermName, find_term, renamed, rewritten, without_unused_terms
@@ -66,7 +66,7 @@ def edit(
         without. With p the rules' weights divided by their sum, the merged rule concludes the mean weighted by p, and
         its weight is the sum of the weights; an additive rule adds the weighted sum, with weight 1. Merging rules
         with equal premises (and alphas) changes no output, except for linear conclusions under a nonlinear
-        ``combine``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and standard
+        ``conclusion_aggregation``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and standard
         deviation of their mixture: center c = sum(p c_r), width sqrt(sum(p (s_r**2 + (c_r - c)**2))).
     drop : int or sequence of int
         Rules to remove.
@@ -419,7 +419,7 @@ def _parsed(base: R, texts: list[str], what: str) -> R:
     operators = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
     for name in ("variables", "rules", "outputs", "comment"):
         del operators[name]
-    operators |= {"alpha": 1.0, "consequent_alpha": 1.0, "default": ()}
+    operators |= {"alpha": 1.0, "conclusion_alpha": 1.0, "default": ()}
     said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
     if said is not None and not base.normalize:
         raise said.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
-from fuzzymil.membership import Arithmetic, Formula, Singleton
+from fuzzymil.inference.membership import Arithmetic, Formula, Singleton
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.editing import _edit
 from fuzzymil.rules.editing._kinds import K

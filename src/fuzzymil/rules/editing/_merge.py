@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules._rule_set import R
 from fuzzymil.rules.premise import Expression, Quantified, conjunction, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule

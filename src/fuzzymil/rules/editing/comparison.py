@@ -9,9 +9,9 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.membership import MembershipFunction, Missing
-from fuzzymil.network.inference import Activations
-from fuzzymil.network.premises import hedged
+from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.membership import MembershipFunction, Missing
+from fuzzymil.inference.premises import hedged
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.editing._merge import can_blend
 from fuzzymil.rules.premise import Is, Quantified, plain_conditions, premise_key
@@ -31,7 +31,7 @@ def span(variable: Variable, values: Array | None = None) -> tuple[float, float]
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> span(Variable("depth", {"low": Gaussian(0, 1)})), span(Variable("depth", {"low": Gaussian(0, 1)}, 0, 2))
     ((-3.0, 3.0), (0.0, 2.0))
     """
@@ -53,7 +53,7 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian, Triangular
+    >>> from fuzzymil.inference.membership import Gaussian, Triangular
     >>> similarities([Gaussian(0, 1), Gaussian(0.2, 1), Triangular(0, 1, 2)], -3, 3).round(2).tolist()
     [[1.0, 0.85, 0.0], [0.85, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """

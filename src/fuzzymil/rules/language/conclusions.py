@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fuzzymil.network.premises import HEDGES
+from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.lexer import Token
 from fuzzymil.rules.language.parsed import Linear

@@ -167,7 +167,7 @@ def unreadable(kind: str, content: str) -> str:
     if kind == "shortened":
         return (
             "This text was shortened when it was printed. Use the output of to_source() or "
-            "to_text(max_terms=None) instead."
+            "to_text(max_conditions=None) instead."
         )
     if kind == "run_on":
         return "A number cannot run into a letter: write a product as '2*depth' and ten thousand as '10000' or '1e4'."

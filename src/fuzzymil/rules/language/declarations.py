@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.membership import FAMILIES, Gaussian, MembershipFunction
+from fuzzymil.inference.membership import FAMILIES, Gaussian, MembershipFunction
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.lexer import Token
 from fuzzymil.rules.language.mistakes import Abandoned

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil.bags import Column
-from fuzzymil.membership import Bell, MembershipFunction, family
+from fuzzymil.inference.membership import Bell, MembershipFunction, family
 
 __all__ = ["dated_sets", "named_sets", "named_terms", "span_of"]
 
@@ -52,7 +52,7 @@ def named_sets(sets: Sequence[MembershipFunction], low: float, high: float) -> l
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian, Sigmoid
+    >>> from fuzzymil.inference.membership import Gaussian, Sigmoid
     >>> named_sets([Sigmoid(8, 2), Sigmoid(5, 2), Sigmoid(2, -2)], 0, 10)
     ['high', 'raised', 'low']
     >>> named_sets([Gaussian(4, 1), Gaussian(6, 1), Gaussian(9, 1)], 0, 10)
@@ -81,7 +81,7 @@ def dated_sets(sets: Sequence[MembershipFunction], column: Column) -> list[str]:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Bell, Sigmoid
+    >>> from fuzzymil.inference.membership import Bell, Sigmoid
     >>> dated_sets([Sigmoid(20513, 1), Sigmoid(20513, -1), Bell(20513, 2, 3)], Column("day", "date"))
     ['after 2026-03-01', 'before 2026-03-01', '2026-02-27 to 2026-03-03']
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import COUNTING, QUANTIFIERS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.lexer import Token
 from fuzzymil.rules.language.parsed import Parsed

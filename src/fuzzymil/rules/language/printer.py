@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fuzzymil._utils.text import visible
-from fuzzymil.membership import MembershipFunction
-from fuzzymil.network.premises import HEDGES
-from fuzzymil.network.quantifiers import QUANTIFIERS
+from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Variable
 
@@ -92,18 +92,18 @@ def escaped(text: str, end: str) -> str:
     return visible(text)
 
 
-def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_terms: int | None) -> str:
+def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_conditions: int | None) -> str:
     """Return ``x1 is low AND x2 is high``, or the most selective conditions and the number of those left out.
 
     Examples
     --------
-    >>> conditions({"x1": "low", "x2": "high"}, {"x1": 1.0, "x2": 3.0}, max_terms=1)
+    >>> conditions({"x1": "low", "x2": "high"}, {"x1": 1.0, "x2": 3.0}, max_conditions=1)
     'x2 is high AND ... (1 less selective)'
     """
     names = list(antecedent)
-    left_out = 0 if max_terms is None else max(len(names) - max_terms, 0)
+    left_out = 0 if max_conditions is None else max(len(names) - max_conditions, 0)
     if left_out:
-        names = sorted(names, key=lambda name: -selectivity[name])[:max_terms]
+        names = sorted(names, key=lambda name: -selectivity[name])[:max_conditions]
     text = premise_text(And(tuple(Is(name, antecedent[name]) for name in names)))
     return f"{text} AND ... ({left_out} less selective)" if left_out else text
 
@@ -163,7 +163,7 @@ def conclusions(
     coefs: Sequence[Sequence[float]],
     variables: Sequence[str],
     digits: int | None,
-    max_terms: int | None = None,
+    max_conditions: int | None = None,
     *,
     adds: bool = False,
 ) -> str:
@@ -179,7 +179,7 @@ def conclusions(
     rows = list(zip(outputs, coefs, strict=True))
     if adds:
         rows = [(output, row) for output, row in rows if any(row)] or rows[:1]
-    return ", ".join(conclusion(output, row, variables, digits, max_terms, adds=adds) for output, row in rows)
+    return ", ".join(conclusion(output, row, variables, digits, max_conditions, adds=adds) for output, row in rows)
 
 
 def conclusion(
@@ -187,7 +187,7 @@ def conclusion(
     coefs: Sequence[float],
     variables: Sequence[str],
     digits: int | None,
-    max_terms: int | None = None,
+    max_conditions: int | None = None,
     *,
     adds: bool = False,
 ) -> str:
@@ -199,17 +199,17 @@ def conclusion(
     --------
     >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3)
     'y = 0.3 + 2*x1 - 1*x2'
-    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_terms=1)
+    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_conditions=1)
     'y = 0.3 + 2*x1 + ... (1 smaller)'
     >>> conclusion("y", [-1.4], [], digits=3, adds=True)
     'y -= 1.4'
     """
-    sign, text = concluded(coefs, variables, digits, max_terms, adds=adds)
+    sign, text = concluded(coefs, variables, digits, max_conditions, adds=adds)
     return f"{quoted(output)} {sign} {text}"
 
 
 def concluded(
-    coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_terms: int | None, *, adds: bool
+    coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_conditions: int | None, *, adds: bool
 ) -> tuple[str, str]:
     """Return the sign and the sum of a conclusion, ``("=", "0.3 + 2*x1")``.
 
@@ -220,8 +220,8 @@ def concluded(
     """
     slopes = {name: value for name, value in zip(variables, coefs[1:], strict=False) if value}
     shown = list(slopes)
-    if max_terms is not None and len(shown) > max_terms:
-        shown = sorted(slopes, key=lambda name: -abs(slopes[name]))[:max_terms]
+    if max_conditions is not None and len(shown) > max_conditions:
+        shown = sorted(slopes, key=lambda name: -abs(slopes[name]))[:max_conditions]
     sign = "=" if not adds else "-=" if coefs[0] < 0 and not slopes else "+="
     text = format_number(-coefs[0] if sign == "-=" else coefs[0], digits)
     for name in shown:
@@ -253,7 +253,7 @@ def format_set(chosen: MembershipFunction, digits: int | None) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian, Sigmoid
+    >>> from fuzzymil.inference.membership import Gaussian, Sigmoid
     >>> format_set(Gaussian(1000000.25, 0.5), digits=2), format_set(Sigmoid(2e-9, -1.25e10), digits=2)
     ('Gaussian(1000000.2, 0.5)', 'Sigmoid(2e-09, -1.2e+10)')
     """

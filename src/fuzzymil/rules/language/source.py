@@ -238,12 +238,12 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
 # ---------------------------------------------------------------------- rules to text
 
 
-def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4) -> str:
+def to_text(base: RuleSet, max_conditions: int | None = None, digits: int | None = 4) -> str:
     """Return the rules as if-then text.
 
     Parameters
     ----------
-    max_terms : int, optional
+    max_conditions : int, optional
         Show only this many conditions per rule, the most selective ones (narrow relative to the variable's range).
     digits : int or None
         Significant digits of numbers; None writes them exactly.
@@ -263,17 +263,17 @@ def to_text(base: RuleSet, max_terms: int | None = None, digits: int | None = 4)
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 0.67
     """
-    return "\n".join(_lines(base, max_terms, digits))
+    return "\n".join(_lines(base, max_conditions, digits))
 
 
-def _lines(base: RuleSet, max_terms: int | None, digits: int | None) -> list[str]:
+def _lines(base: RuleSet, max_conditions: int | None, digits: int | None) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
-    texts = enumerate(zip(base.rules, statements(base, max_terms, digits), strict=True))
+    texts = enumerate(zip(base.rules, statements(base, max_conditions, digits), strict=True))
     rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
     return rules if base.normalize else [default_text(base, digits), *rules]
 
 
-def statements(base: RuleSet, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+def statements(base: RuleSet, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
     """Return the text of each rule without its number or label; see `to_text`.
 
     Examples
@@ -283,8 +283,10 @@ def statements(base: RuleSet, max_terms: int | None = None, digits: int | None =
     'IF x1 is high THEN y = 0.67'
     """
     return [
-        f"IF {premise_text(base, rule, max_terms)} THEN "
-        + printer.conclusions(base.outputs, rule.coefs, base.feature_names, digits, max_terms, adds=not base.normalize)
+        f"IF {premise_text(base, rule, max_conditions)} THEN "
+        + printer.conclusions(
+            base.outputs, rule.coefs, base.feature_names, digits, max_conditions, adds=not base.normalize
+        )
         + printer.with_weight(rule.weight, digits)
         for rule in base.rules
     ]
@@ -328,14 +330,14 @@ def default_text(base: RuleSet, digits: int | None) -> str:
     return f"Default: {', '.join(said)}"
 
 
-def premise_text(base: RuleSet, rule: Rule, max_terms: int | None) -> str:
-    """Return the premise of a rule as text; of a plain conjunction, at most ``max_terms`` conditions."""
-    if max_terms is None:
+def premise_text(base: RuleSet, rule: Rule, max_conditions: int | None) -> str:
+    """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
+    if max_conditions is None:
         return printer.premise_text(rule.premise)
 
     def shortened(premise: Expression) -> str | None:
         plain = plain_conditions(premise)
-        return None if plain is None else printer.conditions(plain, base.selectivity(plain), max_terms)
+        return None if plain is None else printer.conditions(plain, base.selectivity(plain), max_conditions)
 
     return shortened(rule.premise) or printer.premise_text(rule.premise, shortened)
 
@@ -380,7 +382,7 @@ def declaration(kind: str, variable: Variable) -> str:
 
     Examples
     --------
-    >>> from fuzzymil.membership import Gaussian
+    >>> from fuzzymil.inference.membership import Gaussian
     >>> declaration("VARIABLE", Variable("depth", {"low": Gaussian(0, 1)}, 0, 1, "m"))
     'VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1)'
     >>> declaration("VARIABLE", Variable("channel", categories=["email", "live chat"]))

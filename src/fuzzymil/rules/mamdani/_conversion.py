@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.membership import Triangular
+from fuzzymil.inference.membership import Triangular
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.premise import ANYTHING, Expression, Quantified, is_quantified
 from fuzzymil.rules.rule import Rule, Variable

@@ -19,14 +19,14 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.network.defuzzification import (
+from fuzzymil.inference.defuzzification import (
     ACCUMULATIONS,
     DEFUZZIFIERS,
     SAMPLINGS,
     defuzzified,
 )
-from fuzzymil.network.norms import S_NORMS, T_NORMS
-from fuzzymil.network.premises import HEDGES
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.activation import activated, check_activation
 from fuzzymil.rules.inference import seen_bags

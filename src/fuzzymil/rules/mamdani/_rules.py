@@ -8,14 +8,14 @@ from typing import Any, Self, cast
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
-from fuzzymil.membership import Ramp
+from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules import editing, json
-from fuzzymil.rules._formats import system, tables
-from fuzzymil.rules._formats.system import Output, System
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import SHOWN
+from fuzzymil.rules.files import system, tables
+from fuzzymil.rules.files.system import Output, System
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
 from fuzzymil.rules.mamdani._cards import mamdani_cards
@@ -98,24 +98,24 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     # ------------------------------------------------------------------ text
 
-    def to_text(self, max_terms: int | None = None, digits: int | None = 4) -> str:
+    def to_text(self, max_conditions: int | None = None, digits: int | None = 4) -> str:
         """Return the rules as if-then text.
 
         Parameters
         ----------
-        max_terms : int, optional
+        max_conditions : int, optional
             Show only this many conditions per rule, the most selective ones (narrow relative to the variable's range).
         digits : int or None
             Significant digits of weights; None writes them exactly.
         """
         titles = (source.title(rule, r) for r, rule in enumerate(self.rules))
-        statements = self.statements(max_terms, digits)
+        statements = self.statements(max_conditions, digits)
         return "\n".join(f"{title}: {said}" for title, said in zip(titles, statements, strict=True))
 
-    def statements(self, max_terms: int | None = None, digits: int | None = 4) -> list[str]:
+    def statements(self, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
         """Return each rule as text, without its number or label; the parameters are those of `to_text`."""
         return [
-            f"IF {source.premise_text(self.premises, rule, max_terms)} THEN {self.concluded_text(r)}"
+            f"IF {source.premise_text(self.premises, rule, max_conditions)} THEN {self.concluded_text(r)}"
             + printer.with_weight(rule.weight, digits)
             for r, rule in enumerate(self.rules)
         ]
@@ -149,7 +149,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
         Examples
         --------
-        >>> from fuzzymil.membership import Triangular
+        >>> from fuzzymil.inference.membership import Triangular
         >>> speed = Variable("speed", {"any": Triangular(0, 1, 2)}, 0, 2)
         >>> rules = MamdaniRules.parse("IF anything THEN speed is any", [Variable("hue")], [speed])
         >>> MamdaniRules.parse(rules.to_source()) == rules
@@ -291,7 +291,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         premises, fields = system.to_mamdani(content)
         return cls(premises=RuleBase(**premises), **fields)
 
-    def _conclusion_columns(self, max_terms: int | None, digits: int | None) -> tables.Conclusions:
+    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
         def cell(output: Variable, said: str | Is | None) -> str:
             asked = Is(output.name, said) if isinstance(said, str) else said
             return tables.condition(asked, output, digits)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.network.defuzzification import joined, limited
+from fuzzymil.inference.defuzzification import joined, limited
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, together
 
 MamdaniRuleSet = Any  # whose activations call these functions

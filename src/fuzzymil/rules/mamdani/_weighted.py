@@ -14,8 +14,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags
-from fuzzymil.membership import Formula, MembershipFunction
-from fuzzymil.network.norms import S_NORMS
+from fuzzymil.inference.membership import Formula, MembershipFunction
+from fuzzymil.inference.norms import S_NORMS
 from fuzzymil.rules.rule import Variable
 
 WEIGHTED = ("average", "sum")

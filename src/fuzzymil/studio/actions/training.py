@@ -141,7 +141,7 @@ def _as_before(rules: Any, document: Document) -> Any:
         return rules
     rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
     if isinstance(rules, RuleBase):
-        same = {name: getattr(old, name) for name in ("alpha", "consequent_alpha") if _close(rules, old, name)}
+        same = {name: getattr(old, name) for name in ("alpha", "conclusion_alpha") if _close(rules, old, name)}
         rules = dataclasses.replace(rules, **same)
     return rules
 

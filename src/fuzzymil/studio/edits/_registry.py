@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.language import parser

@@ -145,7 +145,16 @@ def set_operators(case: Case, message: Mapping[str, Any]) -> tuple[Document, str
     document, rules = case.document, case.document.rules
     asked = dict(message.get("operators") or {})
     if isinstance(rules, RuleBase):
-        names = ("t_norm", "s_norm", "aggregation", "alpha", "combine", "consequent_alpha", "normalize", "limited")
+        names = (
+            "t_norm",
+            "s_norm",
+            "aggregation",
+            "alpha",
+            "conclusion_aggregation",
+            "conclusion_alpha",
+            "normalize",
+            "limited",
+        )
         rules = dataclasses.replace(rules, **_operators(asked, names))
     else:
         inner, outer = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
-from fuzzymil.membership import MembershipFunction
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.describe import values_of

@@ -11,7 +11,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain import Explanation, explain
-from fuzzymil.network.premises import hedged
+from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import clipped, matched
 from fuzzymil.rules.premise import conditions, negations

@@ -1,0 +1,218 @@
+"""Defuzzification: concluded sets are cut by the rules' strengths, joined into one set, and turned into a number.
+
+The range of an output is divided into equal cells, and sets are evaluated at their midpoints; or, as MATLAB does, at
+equally spaced points that include both ends. Degrees stay in
+logarithms until their maximum is known, and are then taken relative to it: strengths far below the smallest
+float still yield the right result, and only an empty set yields none.
+
+Everything up to `bisector` is written over an array namespace: NumPy runs it for inference, and JAX differentiates it
+for training.
+
+Axes: b bags, p parts (a concluded set and its degree), c cells.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.inference import plain_sets
+from fuzzymil.inference._numerics import held, namespace
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+
+__all__ = [
+    "ACCUMULATIONS",
+    "DEFUZZIFIERS",
+    "DIFFERENTIABLE",
+    "SAMPLINGS",
+    "bisector",
+    "cells",
+    "centroid",
+    "defuzzified",
+    "joined",
+    "largest_of_maxima",
+    "limited",
+    "mean_of_maxima",
+    "smallest_of_maxima",
+]
+
+# Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
+_CHUNK_VALUES = 1 << 16
+
+
+def cells(low: float, high: float, resolution: int) -> Array:
+    """Return the midpoints of ``resolution`` equal cells of a range, shape (c,)."""
+    return low + (high - low) * (np.arange(resolution) + 0.5) / resolution
+
+
+SAMPLINGS: dict[str, Callable[[float, float, int], Array]] = {"cells": cells, "points": np.linspace}
+"""Where sets are evaluated: in the middle of cells, or at points that include both ends of the range."""
+
+
+# ---------------------------------------------------------------------- implication: log-degree, log-membership
+# How the strength of a rule limits its conclusion: cut off above, or scaled down.
+
+
+def limited(log_degree: Any, log_mu: Any, implication: str) -> Any:
+    """Return the conclusion (b, c) of a rule with strengths (b, 1) on a set (c,), in logarithms.
+
+    Examples
+    --------
+    >>> np.exp(limited(np.log([[0.5]]), np.log([0.25, 1.0]), "min")).tolist()
+    [[0.25, 0.5]]
+    """
+    xp = namespace(log_mu)
+    if implication == "min":
+        return xp.minimum(log_degree, log_mu)
+    if implication == "product":
+        return log_degree + log_mu
+    return T_NORMS[implication](xp.stack(xp.broadcast_arrays(log_degree, log_mu), axis=-1))
+
+
+# ---------------------------------------------------------------------- accumulation
+# Each takes degrees a and b relative to a common unit, and that unit's logarithm (b, 1), and joins them:
+# with a = u * a', the algebraic sum a + b - a b is u * (a' + b' - u a' b').
+
+
+def _algebraic(a: Any, b: Any, log_unit: Any) -> Any:
+    return a + b - namespace(a).exp(log_unit) * a * b
+
+
+def _bounded(a: Any, b: Any, log_unit: Any) -> Any:
+    xp = namespace(a)
+    with np.errstate(over="ignore"):  # the bound of 1 is infinitely far if all degrees are tiny
+        return xp.minimum(a + b, xp.exp(-log_unit))
+
+
+# The other S-norms join logarithms.
+
+ACCUMULATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "max": lambda a, b, log_unit: namespace(a).maximum(a, b),
+    "algebraic": _algebraic,
+    "bounded": _bounded,
+    "sum": lambda a, b, log_unit: operator.add(a, b),
+}
+
+
+def joined(log_degrees: Any, log_mu: Any, implication: str, accumulation: str) -> tuple[Any, Any]:
+    """Join the concluded sets of each bag into one.
+
+    The sets ``log_mu`` (p, c) are concluded with the strengths ``log_degrees`` (b, p). Returns the membership (b, c)
+    relative to ``exp(log_unit)``, where ``log_unit`` (b, 1) is the logarithm of the highest degree of any part: zero
+    everywhere and ``-inf`` if the set is empty. What is computed from the membership must not depend on its unit,
+    which has no gradient.
+    """
+    xp = namespace(log_mu)
+    parts = [limited(log_degrees[:, p : p + 1], log_mu[p], implication) for p in range(len(log_mu))]
+    if accumulation not in ACCUMULATIONS:
+        parts = [S_NORMS[accumulation](xp.stack(parts, axis=-1))]
+        accumulation = "max"  # of the one set that is left
+    highest: Any = functools.reduce(xp.maximum, parts)
+    log_unit = held(highest.max(axis=1, keepdims=True))
+    unit = xp.where(xp.isneginf(log_unit), 0.0, log_unit)  # an empty set has no unit
+    if accumulation == "max":  # the maximum of the logarithms needs only one exponential
+        return xp.exp(highest - unit), log_unit
+    relative = (xp.exp(part - unit) for part in parts)
+    join = ACCUMULATIONS[accumulation]
+    return functools.reduce(lambda a, b: join(a, b, unit), relative), log_unit
+
+
+# ---------------------------------------------------------------------- from a set to a number
+# Each takes memberships (b, c), no row all zero, and the cells' midpoints (c,), and returns numbers (b,).
+
+
+def centroid(membership: Any, y: Any) -> Any:
+    """Center of the area under the set: the mean value, weighted by membership."""
+    # Not a matrix product, whose last digits depend on the number of bags.
+    return (membership * y).sum(axis=1) / membership.sum(axis=1)
+
+
+def bisector(membership: Any, y: Any) -> Any:
+    """Value that halves the area under the set; the middle of the gap if a gap does.
+
+    Examples
+    --------
+    >>> bisector(np.array([[1.0, 1.0, 1.0, 3.0], [1.0, 0.0, 0.0, 1.0]]), cells(0.0, 4.0, 4)).tolist()
+    [3.0, 2.0]
+    """
+    # At the edge after each cell, the area on the left minus that on the right, each summed from its own end,
+    # so that a symmetric set has the same rounding on both sides.
+    xp = namespace(membership)
+    left = xp.cumsum(membership, axis=1)
+    right = xp.cumsum(membership[:, ::-1], axis=1)[:, ::-1]
+    balance = xp.concatenate([-right[:, :1], left[:, :-1] - right[:, 1:], left[:, -1:]], axis=1)
+    before, after = (balance < 0).sum(axis=1) - 1, (balance <= 0).sum(axis=1)  # edges on either side of the half
+    width = (y[-1] - y[0]) / (len(y) - 1)
+    bag = np.arange(len(membership))
+    lack, excess = -balance[bag, before], balance[bag, after]
+    inside = before + lack / (lack + excess)
+    edge = xp.where(after == before + 1, inside, (before + after) / 2)
+    return y[0] + width * (edge - 0.5)
+
+
+def first_half(membership: Array, y: Array) -> Array:
+    """First of the points up to which the memberships sum to half of their total, as MATLAB defines the bisector."""
+    total = np.cumsum(membership, axis=1)
+    return np.asarray(y[(total >= total[:, -1:] / 2).argmax(axis=1)])
+
+
+def _at_maximum(membership: Array) -> Array:
+    return np.asarray(membership == membership.max(axis=1, keepdims=True))
+
+
+def mean_of_maxima(membership: Array, y: Array) -> Array:
+    """Mean of the values with the highest membership."""
+    return np.asarray(centroid(_at_maximum(membership).astype(float), y))
+
+
+def smallest_of_maxima(membership: Array, y: Array) -> Array:
+    """Smallest of the values with the highest membership."""
+    return np.asarray(y[_at_maximum(membership).argmax(axis=1)])
+
+
+def largest_of_maxima(membership: Array, y: Array) -> Array:
+    """Largest of the values with the highest membership."""
+    return np.asarray(y[::-1][_at_maximum(membership)[:, ::-1].argmax(axis=1)])
+
+
+DEFUZZIFIERS: dict[str, Callable[[Any, Any], Any]] = {
+    "centroid": centroid,
+    "bisector": bisector,
+    "mom": mean_of_maxima,
+    "som": smallest_of_maxima,
+    "lom": largest_of_maxima,
+}
+
+
+DIFFERENTIABLE = ("centroid", "bisector")
+"""The defuzzifiers that training can follow: the others jump from cell to cell."""
+
+
+def defuzzified(
+    log_degrees: Array, log_mu: Array, y: Array, implication: str, accumulation: str, method: str, sampling: str
+) -> Array:
+    """Return the number (b,) for each bag's joined set over the values ``y`` (c,); NaN if it is empty."""
+    defuzzifier = first_half if (method, sampling) == ("bisector", "points") else DEFUZZIFIERS[method]
+    found = np.full(len(log_degrees), np.nan)
+    if not len(log_mu):
+        return found
+    plain = plain_sets.suits(log_degrees, log_mu, implication, accumulation)
+    if plain.any():
+        degrees = np.exp(log_degrees[plain])
+        found[plain] = plain_sets.defuzzified(degrees, np.exp(log_mu), y, implication, accumulation, defuzzifier)
+    rest = np.flatnonzero(~plain)
+    for part in _chunks(len(rest), max(_CHUNK_VALUES // len(y), 1)):
+        membership, log_unit = joined(log_degrees[rest[part]], log_mu, implication, accumulation)
+        alive = ~np.isneginf(log_unit[:, 0])
+        if alive.any():
+            found[rest[part][alive]] = defuzzifier(membership[alive], y)
+    return found
+
+
+def _chunks(n: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, n, size))

@@ -1,0 +1,1 @@
+"""Learning rules: `choose` searches for short rules; `train` moves the sets of given rules by gradient descent."""

@@ -1,0 +1,361 @@
+"""Training of Mamdani rules: the sets of their inputs and outputs move together, by gradient descent.
+
+The rules become one rule base over inputs and outputs, so that the driver, the optimizer and all constraints are those
+of other rules. Only what follows the firing strengths differs: `fuzzymil.inference.mamdani` defuzzifies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil._utils.runtime import require_jax
+from fuzzymil.bags import Bags
+from fuzzymil.inference.conclusions import ConcludedOutput, ConcludedTerm, Conclusions
+from fuzzymil.inference.defuzzification import DIFFERENTIABLE
+from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.packing import pack
+from fuzzymil.learn.train.constraints import Constraints, Touched
+from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, projected, touched_by, unmoved
+from fuzzymil.learn.train.progress import Progress
+from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.arrangement import Arrangement
+from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules.premise import Is
+from fuzzymil.rules.rule import Variable
+
+__all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
+
+_TOUCHING = 1e-4  # relative distance from a bound, as for other rules
+_PATIENCE = 50  # epochs without a lower loss
+
+
+class Trained(NamedTuple):
+    """The result of `train`."""
+
+    rules: MamdaniRules
+    history: dict[str, Array]  # loss and others, by epoch
+    touched: list[Touched]
+    diverged: bool
+    interrupted: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Joint(RuleBase):
+    """Premises over inputs and outputs; the sets of concluded terms are the last rows of the arrays."""
+
+    concluded: tuple[tuple[str, str], ...] = ()  # output and term
+
+    @functools.cached_property
+    def arrangement(self) -> Arrangement:
+        """Places of the premises' conditions, then of the concluded terms."""
+        own = super().arrangement
+        column = {name: d for d, name in enumerate(self.feature_names)}
+        places = {(own.n_rows + n, column[name]): (name, term) for n, (name, term) in enumerate(self.concluded)}
+        return own._replace(n_rows=own.n_rows + len(places), terms={**own.terms, **places})
+
+
+def joint_rules(rules: MamdaniRules) -> Joint:
+    """Return the rule base over inputs and outputs that stands for Mamdani rules in training.
+
+    Examples
+    --------
+    >>> rules = MamdaniRules.parse('''
+    ... VARIABLE depth: deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is deep THEN risk is great
+    ... ''')
+    >>> joint_rules(rules).arrangement.terms
+    {(0, 0): ('depth', 'deep'), (1, 1): ('risk', 'great')}
+    """
+    for output in rules.outputs:
+        if output.name in rules.feature_names:
+            raise ParameterError(
+                f"{output.name!r} is both an input and an output: rename one of them to train these rules, "
+                f"rules.edit(rename={{...}})."
+            )
+    said = [
+        (output.name, term) for output in rules.outputs for term, by in rules.rules_by_term(output.name).items() if by
+    ]
+    fields = {field.name: getattr(rules.premises, field.name) for field in dataclasses.fields(RuleBase)}
+    fields |= {"variables": (*rules.premises.variables, *rules.outputs), "outputs": (rules.outputs[0].name,)}
+    return Joint(**fields, concluded=tuple(said))
+
+
+def compiled(rules: MamdaniRules, joint: Joint, axes: Scaling | None = None) -> tuple[Params, Masks, Operators]:
+    """Return the arrays of Mamdani rules, with the axes of inputs and outputs scaled."""
+    params, masks, operators = joint.compile()
+    n_inputs = rules.premises.n_features
+    axes = _plain(joint.n_features) if axes is None else axes
+    shift, scale = axes.shift[n_inputs:], axes.scale[n_inputs:]
+    place = {term: place for place, term in joint.arrangement.terms.items() if term in joint.concluded}
+    outputs = []
+    for k, output in enumerate(rules.outputs):
+        terms = []
+        for term, by in rules.rules_by_term(k).items():
+            if by:
+                said = [rules.conclusions[r][output.name] for r in by]
+                hedges = [said_by.hedges if isinstance(said_by, Is) else () for said_by in said]
+                where = place[output.name, term]
+                terms.append(ConcludedTerm(output.terms[term].kind, where, tuple(zip(by, hedges, strict=True))))
+        low, high = ((float(end or 0.0) - shift[k]) / scale[k] for end in (output.low, output.high))
+        names = ("resolution", "sampling", "implication", "accumulation", "defuzzify")
+        outputs.append(ConcludedOutput(tuple(terms), low, high, *(rules.setting(name, k) for name in names)))
+    own = rules.premises.compile()[1]
+    families = tuple(name for name, mask in own.items() if mask.any())
+    n_rows = rules.premises.arrangement.n_rows
+    conclusions = Conclusions(n_rows, n_inputs, families, tuple(outputs))
+    default = (np.array(rules.default) - shift) / scale
+    return (
+        axes.inward(params)._replace(default=default),
+        masks,
+        dataclasses.replace(operators, conclusions=conclusions),
+    )
+
+
+def _plain(n: int) -> Scaling:
+    return Scaling(np.zeros(n), np.ones(n), np.zeros((n, 2)), np.ones(n, bool))
+
+
+def check_trainable(rules: MamdaniRules) -> None:
+    """Raise `ParameterError` if the answers of rules do not follow small changes of their sets.
+
+    Examples
+    --------
+    >>> check_trainable(MamdaniRules.parse('''
+    ... VARIABLE depth: deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: great = Triangular(0, 1, 2)
+    ... USING defuzzify = mom
+    ... IF depth is deep THEN risk is great
+    ... '''))
+    Traceback (most recent call last):
+    ...
+    fuzzymil.ParameterError: Training needs defuzzify='centroid' or 'bisector', ...; got 'mom' for 'risk'....
+    """
+    for k, output in enumerate(rules.outputs):
+        method, sampling = rules.setting("defuzzify", k), rules.setting("sampling", k)
+        if method not in DIFFERENTIABLE:
+            raise ParameterError(
+                f"Training needs defuzzify='centroid' or 'bisector', whose answers follow small changes of the sets; "
+                f"got {method!r} for {output.name!r}. Change it, or keep the rules as they are (max_epochs=0)."
+            )
+        if (method, sampling) == ("bisector", "points"):
+            raise ParameterError(
+                f"Training cannot follow the bisector of {output.name!r} at points, which jumps between them: use "
+                "sampling='cells' or defuzzify='centroid'."
+            )
+        if rules.setting("hold", k):
+            raise ParameterError(f"Training treats bags one by one: set hold=False for {output.name!r}.")
+    if rules.activation != "general":
+        raise ParameterError(
+            f"Training needs activation='general', in which all rules take part; got {rules.activation!r}."
+        )
+
+
+def train(
+    rules: MamdaniRules,
+    bags: Bags,
+    targets: Array,
+    weights: Array | None = None,
+    *,
+    frozen: Iterable[str] = (),
+    constraints: Constraints | None = None,
+    learning_rate: float = 0.05,
+    max_epochs: int = 200,
+    seed: int = 0,
+    title: str | None = None,
+    callbacks: tuple[Callable[[Progress], Any], ...] = (),
+) -> Trained:
+    """Move the sets of inputs and outputs so that the outputs come near the targets.
+
+    Parameters
+    ----------
+    rules : MamdaniRules
+    bags : Bags
+        With the features of the rules, in their order.
+    targets : array of shape (n_bags, n_outputs)
+        In the units of the outputs. The squared error is divided by the squared range of the output.
+    weights : array of shape (n_bags,), optional
+    frozen : sequence of str
+        ``"rule 2"`` for the terms that a rule asks for and concludes, ``"hue.dark"`` for a term, ``"hue"`` for all
+        terms of an input or output.
+    constraints : Constraints, optional
+        ``conclusions`` bounds the peaks of the outputs' terms.
+    learning_rate : float
+        Of the optimizer Adam, on standardized inputs and outputs from 0 to 1.
+    max_epochs : int
+        Training also stops after 50 epochs without a lower loss, and keeps the sets with the lowest loss; but with
+        ``stay``, the last ones.
+    seed : int
+    title : str, optional
+        Of a progress bar.
+    callbacks : tuple of callables
+        Called after each epoch with a `Progress`; training stops when one returns True.
+
+    Examples
+    --------
+    >>> rules = MamdaniRules.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.5), deep = Gaussian(1, 0.5)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is small
+    ... IF depth is deep THEN risk is great
+    ... ''')
+    >>> bags = Bags.from_list([[[0.0], [0.2]], [[0.6], [0.1]], [[0.1]], [[0.7]]])
+    >>> found = train(rules, bags, np.array([[0.0], [1.0], [0.0], [1.0]]), max_epochs=50)
+    >>> bool(found.history["loss"][-1] < 0.8 * found.history["loss"][0])
+    True
+    """
+    check_trainable(rules)
+    require_jax("Training Mamdani rules")
+    from fuzzymil.learn.train._loop import Group
+    from fuzzymil.learn.train._step import Plan
+    from fuzzymil.learn.train.trainer import train_groups
+
+    joint = joint_rules(rules)
+    names = _names(rules, frozen)
+    of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules.premises)
+    axes = _axes(rules, of_inputs)
+    start, masks, operators = compiled(rules, joint, axes)
+    constraints = Constraints() if constraints is None else constraints
+    limits, box = _limits(rules, joint, names, constraints, axes)
+    shares = np.ones((1, bags.n_bags)) if weights is None else np.asarray(weights, float)[None]
+    low, span = axes.shift[-len(rules.outputs) :], axes.scale[-len(rules.outputs) :]
+    group = Group(
+        starts=[start],
+        masks=[masks],
+        bags=pack(bags.instances, bags.offsets, np.float32, -of_inputs.shift / of_inputs.scale, of_inputs.apply),
+        targets=(np.asarray(targets, float) - low) / span,
+        weights=shares,
+        held_out=None if constraints.stay else shares,
+        seeds=[seed],
+        limits=limits,
+    )
+    (result,) = train_groups(
+        [group],
+        # The least loss counts, since a step may push a set over an edge; but it leaves out a pull to the start.
+        Plan(operators, validate=not constraints.stay),
+        learning_rate=learning_rate,
+        max_epochs=max_epochs,
+        n_iter_no_change=_PATIENCE,
+        progress=title,
+        callbacks=callbacks,
+    )
+    params = axes.outward(result.params[0]._replace(default=0.0))
+    params = projected(params, box, snap=1e-6)  # without the rounding errors of single precision
+    fixed = [f"{v.name}.{term}" for v in joint.variables for term, chosen in v.terms.items() if not chosen.trainable]
+    moved = unmoved(joint, joint.with_numbers(params), (*names, *fixed))
+    n_inputs = rules.premises.n_features
+    premises = dataclasses.replace(rules.premises, variables=moved.variables[:n_inputs])
+    return Trained(
+        rules=dataclasses.replace(rules, premises=premises, outputs=moved.variables[n_inputs:]),
+        history={name: values for name, values in result.history[0].items() if name != "validation_loss"},
+        touched=_touched(rules, moved, names, constraints, box),
+        diverged=bool(result.diverged[0]),
+        interrupted=result.interrupted,
+    )
+
+
+def _axes(rules: MamdaniRules, of_inputs: Scaling) -> Scaling:
+    """Return the axes of training: inputs standardized, outputs from 0 to 1."""
+    ends = np.array([[output.low, output.high] for output in rules.outputs], float)
+    return Scaling(
+        shift=np.concatenate([of_inputs.shift, ends[:, 0]]),
+        scale=np.concatenate([of_inputs.scale, ends[:, 1] - ends[:, 0]]),
+        ranges=np.concatenate([of_inputs.ranges, ends]),
+        varies=np.concatenate([of_inputs.varies, np.ones(len(ends), bool)]),
+    )
+
+
+def _names(rules: MamdaniRules, frozen: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of frozen variables and terms, those of frozen rules spelled out."""
+    found: list[str] = []
+    for name in frozen:
+        by = [r for r, rule in enumerate(rules.premises.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")]
+        found += [] if by else [name]
+        for r in by:
+            found += [f"{asked.variable}.{asked.term}" for asked in rules.premises.rules[r].conditions]
+            said = rules.conclusions[r].items()
+            found += [f"{output}.{term.term if isinstance(term, Is) else term}" for output, term in said]
+    return tuple(found)
+
+
+# ---------------------------------------------------------------------- constraints
+
+
+def _limits(
+    rules: MamdaniRules, joint: Joint, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
+) -> tuple[Limits, Bounds]:
+    """Return what training must respect, on its axes and in the units of the data.
+
+    The peaks of the outputs' terms always stay within bounds: a set beyond the range of its output concludes nothing.
+    """
+    if constraints.signs:
+        raise ParameterError(
+            "signs is about slopes of linear conclusions, which Mamdani rules do not have: leave it out."
+        )
+    ends = _ends(rules, constraints)
+    start = joint.compile()[0]
+    others = dataclasses.replace(constraints, conclusions=(-np.inf, np.inf))
+    limits = limits_of(joint, frozen, others, start, axes)
+    box = box_of(joint, frozen, others, start, axes)
+    assert limits.bounds is not None
+    assert box is not None
+    for (row, d), (name, term) in joint.arrangement.terms.items():
+        if name not in ends:
+            continue
+        chosen = joint.variables[d].terms[term]
+        peak = float(chosen.peak(*chosen.parameters))
+        low, high = min(ends[name][0], peak), max(ends[name][1], peak)  # a term may start beyond the range
+        for bounds, shift, scale in ((limits.bounds, axes.shift[d], axes.scale[d]), (box, 0.0, 1.0)):
+            bounds.peaks[0, row, d] = max(bounds.peaks[0, row, d], (low - shift) / scale)
+            bounds.peaks[1, row, d] = min(bounds.peaks[1, row, d], (high - shift) / scale)
+    return limits, box
+
+
+def _ends(rules: MamdaniRules, constraints: Constraints) -> dict[str, tuple[float, float]]:
+    """Return the bounds on the peaks of each output's terms: those of conclusions, otherwise its range."""
+    found = {output.name: (float(output.low or 0.0), float(output.high or 0.0)) for output in rules.outputs}
+    given = constraints.conclusions
+    if not isinstance(given, Mapping):
+        given = {} if given is None else dict.fromkeys(found, given)
+    for name, (low, high) in given.items():
+        known_name("output", name, found, "in conclusions")
+        for term, peak in _peaks(rules.outputs[rules.place_of(name)]).items():
+            if not low <= peak <= high:
+                raise ParameterError(
+                    f"conclusions: the term {term!r} of {name!r} starts with its peak at {peak:g}, outside {low:g} to "
+                    f"{high:g}: change the term, or the bounds."
+                )
+    return found | dict(given)
+
+
+def _peaks(output: Variable) -> dict[str, float]:
+    return {term: float(chosen.peak(*chosen.parameters)) for term, chosen in output.terms.items()}
+
+
+def _touched(
+    rules: MamdaniRules, moved: RuleBase, frozen: tuple[str, ...], constraints: Constraints, box: Bounds
+) -> list[Touched]:
+    """Return what ended at a bound."""
+    given, outputs = constraints.conclusions, {output.name: output for output in rules.outputs}
+    found = []
+    for entry in touched_by(moved, frozen, dataclasses.replace(constraints, conclusions=None), box):
+        output = outputs.get(entry.where.partition(".")[0])
+        if output is not None and entry.what == "peak":
+            own = given.get(output.name) if isinstance(given, Mapping) else given
+            places = {"range": (output.low, output.high), "conclusions": (-np.inf, np.inf) if own is None else own}
+            room = float(output.high or 0.0) - float(output.low or 0.0)
+            for what, ends in places.items():
+                for side, end in zip(("lower", "upper"), ends, strict=True):
+                    if end is not None and abs(entry.value - end) <= _TOUCHING * room:
+                        word = f"{side} end of the range" if what == "range" else f"{side} bound of conclusions"
+                        entry = entry._replace(bound=word)
+        found.append(entry)
+    return found

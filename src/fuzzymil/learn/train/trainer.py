@@ -1,0 +1,364 @@
+"""Algorithm 1: learning the premise and consequent parameters by gradient descent.
+
+One driver trains whether the bags are in memory, come from a stream, or are spread over several processes. It decides
+how long to train, reports progress, calls callbacks, writes checkpoints, handles Ctrl-C and collects the history. The
+epochs themselves are run by a `Runner`: `fuzzymil.learn.train._memory.InMemory` runs compiled stretches of epochs on
+bags in memory, `fuzzymil.learn.train.distributed.windows.Windows` goes through the windows of a `Feed`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol, Self
+
+import jax
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import warn_user
+from fuzzymil._utils.runtime import make_room
+from fuzzymil.inference.layers import Params
+from fuzzymil.learn.train._loop import Group, Position, State, Trace, natural
+from fuzzymil.learn.train._memory import InMemory
+from fuzzymil.learn.train._step import Plan
+from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints, as_arrays, from_arrays
+from fuzzymil.learn.train.distributed.feed import Feed
+from fuzzymil.learn.train.distributed.windows import Windows
+from fuzzymil.learn.train.progress import Progress, progress_bar
+
+__all__ = ["Group", "Result", "Runner", "train_groups"]
+
+_CHECKPOINT_SECONDS = 10.0  # between checkpoints
+_TWICE_SECONDS = 2.0  # between two Ctrl-C that stop everything
+_last_interrupt = -math.inf  # time of the last Ctrl-C
+
+
+class Result(NamedTuple):
+    """The trained fits of a group."""
+
+    params: list[Params]  # NumPy, on standardized axes, without the factor of Rule Dropout
+    loss: Array  # (f,) on the training bags at the end, without dropout
+    validation_loss: Array | None  # (f,)
+    history: list[dict[str, Array]]
+    n_epochs: Array  # (f,)
+    interrupted: bool
+    diverged: Array  # (f,) stopped because numbers became non-finite; the parameters are from before that
+    optimizer_state: Any
+    seconds: float
+
+    def followed_by(self, later: Result) -> Result:
+        """Return the later result with the history of both."""
+        joined = [
+            {name: np.concatenate([before[name], after[name]]) for name in before}
+            for before, after in zip(self.history, later.history, strict=True)
+        ]
+        return later._replace(
+            history=joined, n_epochs=self.n_epochs + later.n_epochs, seconds=self.seconds + later.seconds
+        )
+
+
+class Runner(Protocol):
+    """Runs the epochs of all fits.
+
+    Attributes
+    ----------
+    start : Position
+        Before the first epoch.
+    fixed : Params
+        The initial parameters, with axes (g, m).
+    """
+
+    start: Position
+    fixed: Params
+
+    def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
+        """Run up to ``n_epochs`` epochs, until all fits are done.
+
+        Yields the new position, the trace of the epochs completed since the last one (with ``singly`` at most one),
+        axes (g, m, epochs), and the fraction of the next epoch that is done.
+        """
+
+    def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
+        """Return the final states and their losses on training and validation bags, (g, m) each."""
+
+
+def train_groups(
+    groups: list[Group],
+    plan: Plan,
+    *,
+    learning_rate: float,
+    max_epochs: int,
+    tol: float = 0.0,
+    n_iter_no_change: int = 10,
+    callbacks: tuple[Callable[[Progress], Any], ...] = (),
+    progress: str | None = None,
+    checkpoints: Checkpoints | None = None,
+    feed: Feed | None = None,
+) -> list[Result]:
+    """Train all fits of all groups together.
+
+    Parameters
+    ----------
+    groups : list of Group
+    plan : Plan
+    learning_rate : float
+    max_epochs : int
+    tol : float
+        A fit stops when no free parameter changes by more than this in an epoch; 0 disables it.
+    n_iter_no_change : int
+        Number of epochs without a better validation loss after which a fit stops.
+    callbacks : tuple of callables
+        Called with a `Progress` after each epoch; returning True stops training.
+    progress : str, optional
+        Title of a progress bar on standard error; None shows no bar.
+    checkpoints : Checkpoints, optional
+        Where to save training regularly. If this training was saved there before, it resumes.
+    feed : Feed, optional
+        Train the only group on the bags of this feed, which may be streamed and spread over processes, instead of on
+        its own bags.
+
+    Returns
+    -------
+    list of Result
+        One per group.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.layers import Operators
+    >>> from fuzzymil.inference.packing import pack
+    >>> start = Params({"gaussian": (np.array([[0.0], [1.0]]), np.ones((2, 1)))}, np.zeros((2, 1, 1)), 1.0, 1.0)
+    >>> group = Group(
+    ...     starts=[start],
+    ...     masks=[{"gaussian": np.ones((2, 1))}],
+    ...     bags=pack(np.array([[0.1], [0.0], [0.9]]), np.array([0, 2, 3]), np.float32),
+    ...     targets=np.array([[0.0], [1.0]]),
+    ...     weights=np.ones((1, 2)),
+    ...     seeds=[0],
+    ... )
+    >>> (result,) = train_groups([group], Plan(Operators()), learning_rate=0.1, max_epochs=20)
+    >>> bool(result.history[0]["loss"][-1] < result.history[0]["loss"][0])
+    True
+    """
+    make_room()
+    began = time.perf_counter()
+    with jax.enable_x64((groups[0].bags.x if feed is None else feed).dtype == np.float64):
+        numbers: dict[str, Any] = {"learning_rate": learning_rate, "tol": tol, "n_iter_no_change": n_iter_no_change}
+        runner: Runner = (
+            InMemory(groups, plan, **numbers) if feed is None else Windows(groups[0], plan, feed, **numbers)
+        )
+        checkpoint = None if checkpoints is None else _checkpoint_of(checkpoints, groups, plan, numbers, feed)
+        with contextlib.nullcontext() if progress is None else progress_bar(progress) as report:
+            driver = _Driver(runner, plan, max_epochs, callbacks, report, checkpoint, feed)
+            interrupted = driver.drive()
+        history = driver.trace()
+        states, loss, validation = runner.finish(driver.position, history)
+        params = natural(states.trained(plan), runner.fixed, plan)
+        optimizer = jax.device_get(states.optimizer)
+    seconds = time.perf_counter() - began
+    return [
+        Result(
+            params=_entries(_entry(params, g)),
+            loss=loss[g],
+            validation_loss=validation[g] if plan.validate else None,
+            history=[_history_of(history, g, f, plan.validate) for f in range(len(group.starts))],
+            n_epochs=np.asarray(states.epoch)[g] - group.first_epoch,
+            interrupted=interrupted,
+            diverged=np.asarray(states.diverged)[g],
+            optimizer_state=_entry(optimizer, g),
+            seconds=seconds,
+        )
+        for g, group in enumerate(groups)
+    ]
+
+
+def _checkpoint_of(
+    checkpoints: Checkpoints, groups: list[Group], plan: Plan, numbers: dict[str, Any], feed: Feed | None
+) -> Checkpoint | None:
+    """Return the file of this training; only the first of several processes has one."""
+    if feed is None:
+        return checkpoints.of(f"{plan}\n{numbers}", groups)
+    if feed.processes.rank > 0:
+        return None
+    text, arrays = feed.identity
+    return checkpoints.of(f"{plan}\n{numbers}\n{text}", (groups, arrays))
+
+
+# ---------------------------------------------------------------------- the driver
+
+
+class _Driver:
+    """A training in progress: its position and history, and where to report them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        plan: Plan,
+        max_epochs: int,
+        callbacks: tuple[Callable[[Progress], Any], ...],
+        report: Callable[[Progress], Any] | None,
+        checkpoint: Checkpoint | None,
+        feed: Feed | None,
+    ) -> None:
+        self.runner, self.plan, self.max_epochs = runner, plan, max_epochs
+        self.callbacks, self.report, self.checkpoint = callbacks, report, checkpoint
+        self.processes = None if feed is None else feed.processes
+        blank = np.zeros((*runner.start.states.done.shape, 0))
+        self.position, trace = self._resumed((runner.start, Trace(blank, blank, blank, blank)))
+        self.history: list[Trace] = [trace]
+        self.latest: Trace | None = _latest(trace, None) if _n_epochs(trace) else None
+
+    def _resumed(self, start: tuple[Position, Trace]) -> tuple[Position, Trace]:
+        """Return the saved position and history, or the start; all processes resume from what the first one finds."""
+        found = None if self.checkpoint is None else self.checkpoint.find(start)
+        if self.processes is not None and self.processes.size > 1:
+            arrays = self.processes.gather({} if found is None else as_arrays(found))[0]
+            found = from_arrays(arrays, start) if arrays else None
+        return start if found is None else found
+
+    def drive(self) -> bool:
+        """Train until all fits are done, a callback stops it, or Ctrl-C is pressed (then return True)."""
+        n_left = self.max_epochs - _n_epochs(self.history[0])
+        written = time.monotonic()
+        stop = 0  # 1: a callback asked for it; 2: Ctrl-C
+        with _Interrupts() as interrupts:
+            try:
+                for position, trace, fraction in self.runner.epochs(self.position, n_left, singly=bool(self.callbacks)):
+                    self.position = position
+                    if _n_epochs(trace):
+                        self.history.append(trace)
+                    if self.checkpoint is not None and time.monotonic() - written > _CHECKPOINT_SECONDS:
+                        self.write()
+                        written = time.monotonic()
+                    stop = max(int(self.announce(trace, fraction)), 2 * interrupts.pressed)
+                    if self.processes is not None:  # all stop at the same position
+                        (stop,) = self.processes.greatest(stop)
+                    if stop:
+                        break
+            except KeyboardInterrupt:  # from a callback, or from a signal handler of the user's
+                if self.processes is not None and self.processes.size > 1:
+                    raise
+                interrupts.note()
+                stop = 2
+        self.write()
+        return stop == 2
+
+    def write(self) -> None:
+        """Save the training in its checkpoint, if it has one."""
+        if self.checkpoint is not None:
+            self.history = [self.trace()]
+            try:
+                self.checkpoint.keep((self.position, self.history[0]))
+            except OSError as problem:  # a full disk must not cost the fit
+                warn_user(
+                    f"Cannot write the checkpoint {problem.filename}: {problem.strerror}. Training continues; if it is "
+                    "interrupted, it resumes from an earlier checkpoint or from the start."
+                )
+
+    def trace(self) -> Trace:
+        """Return the whole history, axes (g, m, epochs)."""
+        return Trace(*(np.concatenate(values, axis=-1) for values in zip(*self.history, strict=True)))
+
+    def announce(self, trace: Trace, fraction: float) -> bool:
+        """Report progress and, after an epoch, call the callbacks; return whether one of them asks to stop."""
+        if self.report is None and not self.callbacks:
+            return False
+        if _n_epochs(trace):
+            self.latest = _latest(trace, self.latest)
+        if self.latest is None:  # the first epoch is not over
+            return False
+        progress = self._progress(self.position.states, self.latest, fraction)
+        if self.report is not None:
+            self.report(progress)
+        if not _n_epochs(trace):
+            return False
+        answers = [callback(progress) for callback in self.callbacks]  # all of them, even if the first says stop
+        return any(answers)
+
+    def _progress(self, states: State, latest: Trace, fraction: float) -> Progress:
+        def params() -> list[Params]:
+            groups = _entries(natural(states.free, self.runner.fixed, self.plan))
+            return [fit for group in groups for fit in _entries(group)]
+
+        epochs = np.asarray(states.epoch) - np.asarray(self.runner.start.states.epoch)
+        return Progress(
+            epoch=int(epochs.max()),
+            max_epochs=self.max_epochs,
+            loss=latest.loss,
+            rmse=latest.rmse,
+            change=latest.change,
+            validation_loss=latest.validation if self.plan.validate else None,
+            params=params,
+            fraction=fraction,
+        )
+
+
+class _Interrupts:
+    """Makes Ctrl-C stop training at the next occasion, with the model kept; a second one stops everything at once."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._installed = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._installed = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._installed:
+            signal.signal(signal.SIGINT, self.note)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def note(self, *_: Any) -> None:
+        """Take note of Ctrl-C; raise if it is the second one."""
+        global _last_interrupt
+        again, _last_interrupt = time.monotonic() - _last_interrupt < _TWICE_SECONDS, time.monotonic()
+        if again or self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True
+
+
+# ---------------------------------------------------------------------- arrays and fits
+
+
+def _entry(tree: Any, place: int) -> Any:
+    return jax.tree.map(lambda values: np.asarray(values)[place], tree)
+
+
+def _entries(tree: Any) -> list[Any]:
+    """Split a tree along its leading axis."""
+    return [_entry(tree, place) for place in range(len(jax.tree.leaves(tree)[0]))]
+
+
+def _n_epochs(trace: Trace) -> int:
+    return int(trace.loss.shape[-1])
+
+
+def _latest(trace: Trace, before: Trace | None) -> Trace:
+    """Return the newest value of every fit (n_fits,), group after group; for a fit that has stopped, its last one."""
+
+    def newest(values: Array, old: Array | None) -> Array:
+        rows = values.reshape(-1, values.shape[-1])
+        known = ~np.isnan(rows)
+        last = np.where(known.any(axis=1), rows.shape[1] - 1 - known[:, ::-1].argmax(axis=1), 0)
+        found = rows[np.arange(len(rows)), last]
+        return found if old is None else np.where(np.isnan(found), old, found)
+
+    olds = [None] * len(trace) if before is None else list(before)
+    return Trace(*(newest(np.asarray(values), old) for values, old in zip(trace, olds, strict=True)))
+
+
+def _history_of(history: Trace, group: int, fit: int, validated: bool) -> dict[str, Array]:
+    """Return the history of one fit; one that stopped early has NaN for the remaining epochs, which are left out."""
+    own = Trace(*(np.asarray(values[group, fit], np.float64) for values in history))
+    ran = ~np.isnan(own.change)
+    columns = {"loss": own.loss, "rmse": own.rmse, "change": own.change}
+    if validated:
+        columns["validation_loss"] = own.validation
+    return {name: values[ran] for name, values in columns.items()}

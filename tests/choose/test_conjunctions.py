@@ -1,0 +1,152 @@
+"""The search for conjunctions, against trying all of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from premises_to_try import random_bags
+
+from fuzzymil import Bags
+from fuzzymil.inference.membership import Bell, Sigmoid
+from fuzzymil.learn.choose._conjunctions import Intervals, joint_statements
+
+
+def gain(truth, residuals, curvature):
+    """By how much a column with values 0 and 1 reduces a quadratic loss, next to a new default."""
+    total = curvature.sum()
+    slope = residuals - curvature * residuals.sum() / total
+    spread = curvature @ truth - (curvature @ truth) ** 2 / total
+    return (slope @ truth) ** 2 / max(spread, 0.02 * total)
+
+
+def holds(bags, intervals, chosen):
+    """Whether some instance of each bag lies in all chosen intervals, by a loop."""
+    found = []
+    for bag in bags:
+        inside = False
+        for row in bag:
+            inside |= all(
+                np.isnan(row[d]) or low < row[d] <= high for d, low, high in (intervals.intervals[n] for n in chosen)
+            )
+        found.append(float(inside))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_the_best_pair_is_found(missing):
+    bags = random_bags(0, n_bags=40, missing=missing)
+    wanted = np.array([float(np.any((bag[:, 0] > 5) & (bag[:, 1] < 5))) for bag in bags])
+    residuals = wanted - wanted.mean()
+    curvature = np.full(40, wanted.mean() * (1 - wanted.mean()))
+    intervals = Intervals(bags)
+    n = len(intervals.intervals)
+    by_pair = {
+        pair: gain(holds(bags, intervals, pair), residuals, curvature)
+        for pair in itertools.combinations(range(n), 2)
+        if intervals.feature[pair[0]] != intervals.feature[pair[1]]
+    }
+    best = max(by_pair, key=by_pair.get)
+    found = intervals.search(np.arange(bags.n_bags), residuals, curvature, max_conditions=2, beam=n, keep=5)
+    assert len(found) == 5
+    greatest = by_pair[best]
+    gains = sorted(by_pair.values(), reverse=True)
+    as_good = {intervals.premise(pair) for pair, value in by_pair.items() if value >= greatest * (1 - 1e-5)}
+    assert found[0] in as_good
+    top = {intervals.premise(pair) for pair, value in by_pair.items() if value >= gains[20] * (1 - 1e-5)}
+    assert set(found) <= top
+
+
+def test_conjunctions_are_longer_only_where_that_helps():
+    bags = random_bags(1, n_bags=120)
+    pair = np.array([float(np.any((bag[:, 0] > 5) & (bag[:, 1] < 4))) for bag in bags])
+    triple = np.array([float(np.any((bag[:, 0] > 4) & (bag[:, 1] < 6) & (bag[:, 2] > 4))) for bag in bags])
+    intervals = Intervals(bags)
+    for wanted, length in ((pair, 2), (triple, 3)):
+        curvature = np.full(len(wanted), wanted.mean() * (1 - wanted.mean()))
+        (part,) = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature)[0]
+        assert [condition.feature for condition in part.conditions] == [0, 1, 2][:length]
+        short = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_conditions=2)
+        assert {len(part.conditions) for (part,) in short} == {2}
+    alone = intervals.search(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_conditions=1)
+    assert {type(condition.set) for (part,) in alone for condition in part.conditions} == {Bell}
+    assert {len(part.conditions) for (part,) in alone} == {1}
+
+
+def test_a_search_looks_at_the_bags_that_it_is_given():
+    bags = random_bags(3, n_bags=80)
+    wanted = np.array([float(np.any((bag[:, 0] > 5) & (bag[:, 1] < 4))) for bag in bags])
+    rows = np.flatnonzero(np.arange(80) % 3)
+    intervals = Intervals(bags)
+    residuals = wanted[rows] - wanted[rows].mean()
+    found = intervals.search(rows, residuals, np.ones(len(rows)))
+    # The same as to look at all bags, of which the others count nothing; later ones nearly tie.
+    padded, curvature = np.zeros(80), np.zeros(80)
+    padded[rows], curvature[rows] = residuals, 1.0
+    assert found[:3] == intervals.search(np.arange(80), padded, curvature)[:3]
+    others = np.setdiff1d(np.arange(80), rows)
+    assert found[:3] != intervals.search(others, -wanted[others] + wanted[others].mean(), np.ones(len(others)))[:3]
+
+
+def test_sets_follow_their_intervals():
+    bags = random_bags(2, n_bags=60)
+    intervals = Intervals(bags)
+    rows = np.array([row for bag in bags for row in bag])
+    inside = intervals.satisfied(rows)
+    for n, (d, low, high) in enumerate(intervals.intervals):
+        ((condition,),) = [part.conditions for part in intervals.premise((n,))]
+        assert condition.feature == d
+        assert isinstance(condition.set, Bell if np.isfinite(low) and np.isfinite(high) else Sigmoid)
+        assert np.array_equal(inside[:, n], (rows[:, d] > low) & (rows[:, d] <= high))
+        assert np.array_equal(inside[:, n], condition.set(rows[:, d]) > 0.5)
+
+
+def test_no_value_lies_on_the_border_of_a_set():
+    """A set of a feature with few values must not be half true."""
+    instances = np.random.RandomState(0).randint(2, size=(60, 2)).astype(float)
+    intervals = Intervals(Bags(instances, np.arange(0, 61, 3)))
+    for n in range(len(intervals.intervals)):
+        (condition,) = intervals.premise((n,))[0].conditions
+        truth = condition.set(instances[:, condition.feature])
+        assert np.all(np.minimum(truth, 1 - truth) < 0.01)
+
+
+def test_intervals_of_odd_features():
+    rng = np.random.RandomState(0)
+    instances = np.column_stack([rng.uniform(size=60), np.full(60, 2.0), np.full(60, np.nan), rng.randint(2, size=60)])
+    intervals = Intervals(Bags(instances, np.arange(0, 61, 3)))
+    assert set(intervals.feature) == {0, 3}  # those that vary
+    two = [interval for interval in intervals.intervals if interval[0] == 3]
+    assert two
+    for _, low, high in two:  # no interval that holds all instances or none
+        assert 0 < ((instances[:, 3] > low) & (instances[:, 3] <= high)).sum() < 60
+
+
+def test_joint_statements_are_those_of_brute_force():
+    rng = np.random.default_rng(4)
+    columns = rng.random((60, 9)) > 0.5
+    target = (columns[:, 2] & columns[:, 7]).astype(float)
+    residuals = target - target.mean()
+    curvature = np.full(60, target.mean() * (1 - target.mean()))
+    assert joint_statements(columns.astype(float), residuals, curvature)[0] == (2, 7)
+
+    def gain(column):
+        centered = column - np.average(column, weights=curvature)
+        return (residuals @ column) ** 2 / max(curvature @ centered**2, 0.02 * curvature.sum())
+
+    found = joint_statements(columns.astype(float), residuals, curvature, keep=50)
+    alone = [gain(column) for column in columns.T.astype(float)]
+    pairs = {(a, b): gain((columns[:, a] & columns[:, b]).astype(float)) for a in range(9) for b in range(a + 1, 9)}
+    worth = {pair for pair, value in pairs.items() if value > 1.1 * max(alone[pair[0]], alone[pair[1]])}
+    assert set(found) == worth
+    assert [pairs[pair] for pair in found] == sorted((pairs[pair] for pair in found), reverse=True)
+
+
+def test_statements_that_say_the_same_are_not_joined():
+    rng = np.random.default_rng(4)
+    columns = (rng.random((60, 9)) > 0.5).astype(float)
+    target = columns[:, 2] * columns[:, 7]
+    residuals, curvature = target - target.mean(), np.full(60, 0.2)
+    found = joint_statements(columns, residuals, curvature, differ=lambda one, two: (one, two) != (2, 7), keep=3)
+    everything = joint_statements(columns, residuals, curvature, keep=4)
+    assert found == [pair for pair in everything if pair != (2, 7)]
+    assert len(found) == 3
