@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.membership import Gaussian
+from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.formats import read_rules, write_rules
 
