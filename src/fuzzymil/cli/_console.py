@@ -220,7 +220,8 @@ def check_folder(path: Path, option: str = "--output") -> None:
 
 def _try(trial: Path, path: Path) -> None:
     try:
-        storage.check_writable(trial)
+        with storage.own_names() if trial != path else contextlib.nullcontext():
+            storage.check_writable(trial)
     except OSError as problem:
         raise InputError(f"Cannot write {path}: {problem.strerror}. Choose another output.") from None
 
