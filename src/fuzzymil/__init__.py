@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         cross_val_scores,
         load_model,
     )
-    from fuzzymil.inference.inference import use_engine
+    from fuzzymil.inference.activations import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
     from fuzzymil.learn.train.constraints import Constraints
     from fuzzymil.report import write_report

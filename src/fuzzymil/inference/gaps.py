@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.inference._numerics import held, namespace
+from fuzzymil.inference._numerics import namespace, stop_gradient
 from fuzzymil.inference.membership import family
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def gaps_of(sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], value
 def _log_mean(log_mu: Any, count: Any) -> Any:
     """Return the logarithm of the mean over the first axis; -inf, with derivative 0, where all are zero."""
     xp = namespace(log_mu)
-    greatest = held(functools.reduce(xp.maximum, [log_mu[n] for n in range(len(log_mu))]))
+    greatest = stop_gradient(functools.reduce(xp.maximum, [log_mu[n] for n in range(len(log_mu))]))
     never = xp.isneginf(greatest)
     level = xp.where(never, 0.0, greatest)
     total = xp.exp(log_mu - level).sum(axis=0)

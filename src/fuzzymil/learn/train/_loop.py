@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.inference.kernels.gaussian import squares_of
+from fuzzymil.inference.engines.jax_gaussians import squares_of
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.packing import PackedBags
+from fuzzymil.inference.segments import PackedBags
 from fuzzymil.learn.train._projection import as_type
 from fuzzymil.learn.train._step import (
     Data,
