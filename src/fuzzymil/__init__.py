@@ -116,7 +116,7 @@ heed_thread_limit()
 _HOMES = {
     "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
-    "inference.inference": ("use_engine",),
+    "inference.activations": ("use_engine",),
     "inference.membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),
