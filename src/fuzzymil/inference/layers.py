@@ -39,8 +39,8 @@ from fuzzymil.inference._numerics import namespace, stop_gradient
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import Conclusions, conclude
 from fuzzymil.inference.engines import engine_of
-from fuzzymil.inference.gaps import Gaps, gaps_of
 from fuzzymil.inference.membership import family
+from fuzzymil.inference.missing import MissingDegrees, missing_degrees
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.inference.premises import (
     Parts,
@@ -84,7 +84,7 @@ class Params(NamedTuple):
     alpha: Numbers  # of Layer 3, () or (r,)
     conclusion_alpha: Numbers  # of Layer 5, ()
     default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
-    gaps: Numbers = None  # (t, d): what a missing value stands for, see `fuzzymil.inference.gaps`; None: nothing
+    missing_values: Numbers = None  # (t, d): what a missing value stands for; see `fuzzymil.inference.missing`
 
 
 Masks = dict[str, Numbers]
@@ -123,11 +123,11 @@ def layer1(
     masks: Masks,
     x: jax.Array,
     known: jax.Array | None,
-    gaps: Gaps | None = None,
+    missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Equation (6): log-memberships (i, r, d) of each feature in each rule's set.
 
-    They are 0 (a membership of 1) for don't-care terms, and for unknown values that ``gaps`` says nothing about.
+    They are 0 (a membership of 1) for don't-care terms, and for unknown values that ``missing`` says nothing about.
     """
     xp = namespace(x)
     log_mu = xp.zeros_like(x, shape=(x.shape[0], *next(iter(masks.values())).shape))
@@ -136,7 +136,7 @@ def layer1(
         log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
     if known is None:
         return log_mu
-    return xp.where(known[:, None, :] > 0, log_mu, 0.0 if gaps is None else gaps.log_mu)
+    return xp.where(known[:, None, :] > 0, log_mu, 0.0 if missing is None else missing.log_mu)
 
 
 def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
@@ -162,17 +162,17 @@ def layers_1_and_2(
 
     They agree where several apply, in value and gradient.
     """
-    gaps = None if known is None else gaps_of(params.sets, masks, params.gaps)
+    missing = None if known is None else missing_degrees(params.sets, masks, params.missing_values)
     if operators.parts is not None:
         norms = operators.t_norm, operators.s_norm
-        return log_truth_of_parts(operators.parts, params.sets, masks, *norms, x, known, squares, gaps)
+        return log_truth_of_parts(operators.parts, params.sets, masks, *norms, x, known, squares, missing)
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         inverse = masks["gaussian"] / widths
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
-        return found if gaps is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, gaps.log_mu)
+        return found if missing is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, missing.log_mu)
 
-    if operators.premises is None and gaps is None:
+    if operators.premises is None and missing is None:
         shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
             params.sets, masks, operators.t_norm, x, known
         )
@@ -180,10 +180,10 @@ def layers_1_and_2(
             return shared
 
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
-        log_mu = layer1(params.sets, masks, x, known, gaps)
+        log_mu = layer1(params.sets, masks, x, known, missing)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
-        return log_truth_of_premises(operators.premises, log_mu, known, operators.t_norm, operators.s_norm, gaps)
+        return log_truth_of_premises(operators.premises, log_mu, known, operators.t_norm, operators.s_norm, missing)
 
     n_sets = math.prod(next(iter(masks.values())).shape)
     chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, n_sets, x, known)
@@ -291,9 +291,9 @@ def forward(
     grouping : Grouping
         Which instances belong to which bag.
     known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing. A missing value has the mean membership of ``params.gaps``, or
-        1 without these. In a first-order consequent it is replaced by their mean; without these by the most typical
-        value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
+        1 where a value is known, 0 where it is missing. A missing value has the mean membership of
+        ``params.missing_values``, or 1 without these. In a first-order consequent it is replaced by their mean; without
+        these by the most typical value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalize : bool
@@ -353,10 +353,10 @@ def _response_of_missing(
     if operators.parts is not None:
         has_set, typical = first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
-    if params.gaps is not None:
-        there = ~xp.isnan(params.gaps)
+    if params.missing_values is not None:
+        there = ~xp.isnan(params.missing_values)
         count = there.sum(axis=0)
-        mean = xp.where(there, params.gaps, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
+        mean = xp.where(there, params.missing_values, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
         has_set, typical = xp.where(count > 0, 1.0, has_set), xp.where(count > 0, mean, typical)
     product = functools.partial(_einsum, "id,rkd->irk")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])
@@ -382,8 +382,8 @@ def forward_to_sets(
     own = slice(conclusions.n_rows), slice(conclusions.n_features)
     families = conclusions.families or tuple(params.sets)[:1]  # one must be there, even if no rule has a condition
     sets = {name: tuple(values[own] for values in params.sets[name]) for name in families}
-    gaps = None if params.gaps is None else params.gaps[:, own[1]]
-    premises, kinds = params._replace(sets=sets, gaps=gaps), {name: masks[name][own] for name in families}
+    values = None if params.missing_values is None else params.missing_values[:, own[1]]
+    premises, kinds = params._replace(sets=sets, missing_values=values), {name: masks[name][own] for name in families}
     plain = dataclasses.replace(operators, conclusions=None)
     log_truth = layers_1_and_2(premises, kinds, plain, x, known, squares)
     _, log_firing = strengths_of(premises, plain, log_truth, grouping)

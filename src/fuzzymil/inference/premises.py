@@ -24,8 +24,8 @@ from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.inference._numerics import LogFunction, namespace
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.engines import engine_of
-from fuzzymil.inference.gaps import Gaps
 from fuzzymil.inference.membership import MembershipFunction, family
+from fuzzymil.inference.missing import MissingDegrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.inference.segments import Each, Grouping
@@ -138,12 +138,12 @@ def log_truth_of_premises(
     known: jax.Array | None,
     t_norm: str,
     s_norm: str,
-    gaps: Gaps | None = None,
+    missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Return the log-truths (i, r) of premises, given log-memberships (i, rows, d).
 
-    An unknown value that ``gaps`` says nothing about counts in favor of the rule: it satisfies a condition, and fails
-    one that is negated.
+    An unknown value that ``missing`` says nothing about counts in favor of the rule: it satisfies a condition, and
+    fails one that is negated.
     """
 
     def of_group(group: Group) -> jax.Array:
@@ -152,8 +152,8 @@ def log_truth_of_premises(
                 return T_NORMS[t_norm](log_mu[:, np.asarray(group.rules), :])
             rows, columns = (np.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
             seen = None if known is None else known[:, columns]
-            if seen is not None and gaps is not None:
-                seen = gaps.certain(seen, (rows, columns))
+            if seen is not None and missing is not None:
+                seen = missing.certain(seen, (rows, columns))
             return apply_hedges(log_mu[:, rows, columns], form, seen)
 
         always = namespace(log_mu).zeros_like(log_mu, shape=(len(log_mu), len(group.rules)))
@@ -260,20 +260,20 @@ def log_truth_of_parts(
     x: jax.Array,
     known: jax.Array | None,
     squares: jax.Array | None = None,
-    gaps: Gaps | None = None,
+    missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Return the log-truths (i, p) of the parts for the instances ``x`` (i, d)."""
     columns: list[jax.Array] = []
     members: list[tuple[int, ...]] = []
     for group in parts.truths:
         if not _is_fast(group, t_norm):
-            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, gaps)
+            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, missing)
             columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
             members.append(group.rules)
     fast = [group for group in parts.truths if _is_fast(group, t_norm)]
     if fast:
         members.append(tuple(part for group in fast for part in group.rules))
-        columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares, gaps))
+        columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares, missing))
     return in_order(columns, members)
 
 
@@ -291,7 +291,7 @@ def _of_gaussians(
     x: jax.Array,
     known: jax.Array | None,
     squares: jax.Array | None,
-    gaps: Gaps | None,
+    missing: MissingDegrees | None,
 ) -> jax.Array:
     used = sorted({column for group in groups for where in group.places for _, column in where})
     take = np.ix_(rows, used)
@@ -302,9 +302,9 @@ def _of_gaussians(
         known, squares = (None if values is None else values[:, some] for values in (known, squares))
     inverse = masks["gaussian"][take] / widths[take]
     found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
-    if gaps is None or known is None:
+    if missing is None or known is None:
         return found
-    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, gaps.log_mu[take])
+    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, missing.log_mu[take])
     return found + of_gaps
 
 
@@ -314,7 +314,7 @@ def _of_group(
     masks: Masks,
     t_norm: str,
     s_norm: str,
-    gaps: Gaps | None,
+    missing: MissingDegrees | None,
     x: jax.Array,
     known: jax.Array | None,
 ) -> jax.Array:
@@ -327,13 +327,13 @@ def _of_group(
         kind = group.families[numbers if isinstance(numbers, int) else numbers[0]]
         found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
         found = xp.where(masks[kind][rows, columns] > 0, found, 0.0)
-        return found if known is None or gaps is None else gaps.fill(found, known[:, columns], (rows, columns))
+        return found if known is None or missing is None else missing.fill(found, known[:, columns], (rows, columns))
 
     def seen(numbers: Any) -> jax.Array | None:
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
-        if known is None or gaps is None:
+        if known is None or missing is None:
             return None if known is None else known[:, columns]
-        return gaps.certain(known[:, columns], (rows, columns))
+        return missing.certain(known[:, columns], (rows, columns))
 
     def condition(form: Form) -> jax.Array:
         if form[0] == "is":

@@ -95,7 +95,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free.get("alpha", fixed.alpha),
         free.get("conclusion_alpha", fixed.conclusion_alpha),
         free.get("default", fixed.default),
-        fixed.gaps,
+        fixed.missing_values,
     )
 
 
