@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import optax
 
-from fuzzymil.inference import mamdani
 from fuzzymil.inference.engines.jax import Packed, grouping_of
-from fuzzymil.inference.layers import Masks, Operators, Params, forward
+from fuzzymil.inference.layers import Masks, Operators, Params, forward, forward_to_sets
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.packing import padded_size
-from fuzzymil.inference.segments import Grouping, OneBag
+from fuzzymil.inference.segments import Grouping, OneBag, padded_size
 from fuzzymil.learn.train._projection import projected
 from fuzzymil.learn.train.limits import Limits
 from fuzzymil.learn.train.losses import LOSSES
@@ -96,7 +94,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free.get("alpha", fixed.alpha),
         free.get("conclusion_alpha", fixed.conclusion_alpha),
         free.get("default", fixed.default),
-        fixed.gaps,
+        fixed.missing_values,
     )
 
 
@@ -164,7 +162,7 @@ def _costs(
     loss = LOSSES[plan.loss]
     params = from_free(free, fixed, plan)
     if plan.operators.conclusions is not None:
-        output = mamdani.output(params, masks, plan.operators, x, grouping, known=known, squares=squares)
+        output = forward_to_sets(params, masks, plan.operators, x, grouping, known=known, squares=squares)
     else:
         output = forward(
             params,

@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.inference.packing import padded_size
+from fuzzymil.inference.segments import padded_size
 from fuzzymil.learn.train._loop import mean_one
 from fuzzymil.learn.train._step import Data, bucket_sizes
 from fuzzymil.learn.train.stream import StreamSummary

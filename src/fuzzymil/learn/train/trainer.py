@@ -130,7 +130,7 @@ def train_groups(
     Examples
     --------
     >>> from fuzzymil.inference.layers import Operators
-    >>> from fuzzymil.inference.packing import pack
+    >>> from fuzzymil.inference.segments import pack
     >>> start = Params({"gaussian": (np.array([[0.0], [1.0]]), np.ones((2, 1)))}, np.zeros((2, 1, 1)), 1.0, 1.0)
     >>> group = Group(
     ...     starts=[start],
