@@ -9,7 +9,7 @@ from runner import COLUMNS, bad, good, run, write
 from fuzzymil import MIMamdani, MISugeno, RuleBase
 from fuzzymil.cli.rules import RuleFormat
 from fuzzymil.datasets import read_bags
-from fuzzymil.rules.formats import FORMATS
+from fuzzymil.rules.files import FORMATS
 
 
 @pytest.mark.parametrize("format", [None, "text", "rules", "markdown", "latex", "json", "fll", "fis"])

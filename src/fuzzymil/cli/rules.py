@@ -103,7 +103,7 @@ def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
         return format
     if output is None or output == STANDARD:
         return RuleFormat.text
-    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.rules.files import ENDINGS
 
     known_name("file extension", output.suffix.lower(), ENDINGS, "for rules")
     return RuleFormat(ENDINGS[output.suffix.lower()])
@@ -142,12 +142,14 @@ def _without_limits(found: Any) -> Any:
 
 
 def _losses(found: Any, format: RuleFormat) -> list[str]:
-    from fuzzymil.rules.formats import what_is_lost
+    from fuzzymil.rules.files import what_is_lost
 
     return what_is_lost(found, format.value) if format in (RuleFormat.fll, RuleFormat.fis) else []
 
 
 def _written(found: Any, format: RuleFormat, max_conditions: int, digits: int) -> str:
+    from fuzzymil.rules.files import export_rules
+
     longest = 0
     if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
         longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
@@ -159,20 +161,9 @@ def _written(found: Any, format: RuleFormat, max_conditions: int, digits: int) -
         text = found.to_text(max_conditions, digits)
         # The sets of conditions that are not shown would bury the rules.
         return text if longest > max_conditions else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
-    if format is RuleFormat.rules:
-        return str(found.to_source())
-    if format is RuleFormat.json:
-        return _saved(found)
-    if format in (RuleFormat.markdown, RuleFormat.latex):
-        return str(getattr(found, f"to_{format}")(max_conditions, digits))
-    return str(getattr(found, f"to_{format}")())
-
-
-def _saved(found: Any) -> str:
-    """Return the JSON of a file of rules, so that piped output can be read again."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
-        path = Path(folder) / "rules.json"
-        found.save(path)
-        return path.read_text(encoding="utf-8")
+    options = (
+        {"max_conditions": max_conditions, "digits": digits}
+        if format in (RuleFormat.markdown, RuleFormat.latex)
+        else {}
+    )
+    return export_rules(found, format.value, **options)
