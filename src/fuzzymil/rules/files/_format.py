@@ -30,8 +30,8 @@ class Format:
         ``write(rules, **options)`` returns the text, and a list of sentences about what it does not keep. Raises
         `ParameterError` if the format cannot hold the rules.
     read : callable, optional
-        ``read(text)`` returns the rules, or raises `RuleSyntaxError`; of FCL, ``read(text, block)`` reads one of several
-        function blocks. None if texts cannot be read back.
+        ``read(text)`` returns the rules, or raises `RuleSyntaxError`; FCL has ``read(text, block)``. None if texts
+        cannot be read back.
     """
 
     name: str
