@@ -15,7 +15,7 @@ from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
 from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 
-LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
+LISTED = ["fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
 LISTED += ["bench", "cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 
