@@ -14,7 +14,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
 from fuzzymil.estimators import MIANFISClassifier, PerInstance, Variant
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
 from paper.experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of

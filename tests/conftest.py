@@ -57,13 +57,11 @@ SLOW = (
     "paper",
     "src/fuzzymil/estimators/_cross_validation.py",
     "src/fuzzymil/report/_report.py",
-    "tests/cli/test_launch.py",
     "tests/comparators/test_sklearn_checks.py",
     "tests/estimators/test_clusters.py",
     "tests/estimators/test_sklearn_checks.py",
     "tests/paper",
     "tests/report/test_browser.py",
-    "tests/train/test_distributed.py",
 )
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
 

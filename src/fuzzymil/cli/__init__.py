@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main"]
 
 _IN_ORDER = (
-    *("fit", "evaluate", "launch"),
+    *("fit", "evaluate"),
     *("predict", "explain", "rules", "studio", "plot", "report"),
     *("demo", "bench", "data", "cache"),
 )
@@ -59,8 +59,3 @@ def main() -> None:
         if not problem.is_unread:
             print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
-    except SystemExit as ending:
-        processes = sys.modules.get("fuzzymil.learn.train.distributed.processes")
-        if ending.code and processes is not None:  # do not wait for processes that may be waiting for this one
-            processes.leave(int(ending.code))
-        raise
