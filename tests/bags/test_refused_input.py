@@ -274,7 +274,7 @@ def test_from_long_refuses(arguments, message):
         ({"frame": long_frame(width=[1, 2, None, 4, 5, "x"])}, "Column 'width': 'x' in row 5"),
         ({"frame": long_frame(width=[1j] * 6)}, "Column 'width': Complex"),
         ({"frame": long_frame(width=objects([[1], [2], [3], [4], [5], [6]]))}, r"Column 'width': \[1\] in row 0"),
-        ({"frame": long_frame(label=range(6))}, "Row 4: bag a has two labels, 0 in row 0 and 4 here"),
+        ({"frame": long_frame(label=range(6))}, "Row 3: bag c has two labels, 1 in row 1 and 3 here"),
         ({"frame": long_frame(label=[1, 1, 0, 1, None, 1])}, "bag a has two labels, 1.0 in row 0 and nan here"),
         ({"frame": long_frame(bag=["a", "a", None, "b", "b", "b"])}, "Row 2: this row has no bag id"),
         (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats._fields import ColumnName
-from fuzzymil.datasets.formats._files import DataFile
+from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = ["FORMATS", "Format"]
 

@@ -29,8 +29,8 @@ from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
 from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._files import DataFile
 from fuzzymil.datasets.formats._format import FORMATS, Format
+from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "read_variables", "write_mat"]
 
