@@ -117,8 +117,8 @@ class Bags:
             feature_names = columns.names
         self.feature_names = _input.check_names(feature_names, n_features)
         if columns is not None and (not isinstance(columns, Columns) or columns.names != self.feature_names):
-            got = columns.names if isinstance(columns, Columns) else described(columns)
-            raise InputError(f"columns must describe the features {self.feature_names}, got {got}.")
+            found = columns.names if isinstance(columns, Columns) else described(columns)
+            raise InputError(f"columns must describe the features {self.feature_names}, got {found}.")
         self.columns = columns
         if source is not None and (not isinstance(source, Source) or len(source.rows) != n_instances):
             got = f"{len(source.rows)} rows" if isinstance(source, Source) else described(source)

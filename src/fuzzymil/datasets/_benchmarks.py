@@ -493,7 +493,7 @@ def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
 
 
 def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags:
-    import pooch  # type: ignore[import-untyped]  # deferred: slow to import
+    import pooch  # deferred: slow to import
 
     cache = Path(pooch.os_cache("fuzzymil"))
     kept = cache / f"{facts.name}.csv.gz"

@@ -318,29 +318,28 @@ class _Tables:
             for name, parts in others.items():
                 parts.append(_decode(batch.column(name)))
         joined = {name: _pyarrow().concat_arrays(parts) for name, parts in others.items()}
-        roles: list[Array | None] = []
-        for name, what in ((self.bag, "bag id"), (self.label, "label"), (self.truth, "")):
-            found = None if name is None else joined[name]
-            if what and found is not None:
-                self.check_present(found, start, what)
-            roles.append(None if found is None else _values(found))
+        for role, what in ((self.bag, "bag id"), (self.label, "label")):
+            if role is not None:
+                self.check_present(joined[role], start, what)
+        ids, labels, truth = (
+            None if role is None else _values(joined[role]) for role in (self.bag, self.label, self.truth)
+        )
         series: dict[str, Series] = {
             name: NumberSeries(numbers[name])
             if name in numbers
             else as_series(joined[name].to_numpy(zero_copy_only=False), name)
             for name in self.features
         }
-        ids, labels, truth = roles
         return Table(series, np.asarray(ids), labels, truth, Source(np.arange(start, end), label=self.label or ""))
 
     @contextlib.contextmanager
-    def naming_errors(self) -> Iterator[None]:
-        """Add the file, and the row in it, to the message of an `InputError` raised inside."""
+    def naming_errors(self, start: int = 0) -> Iterator[None]:
+        """Add the file, and the row in it, to the message of an `InputError` raised inside about rows from ``start``."""
         with self.files[0].naming_errors():
             try:
                 yield
             except PlaceError as problem:
-                raise DataFileError(f"{self.place(problem.row)}: {problem.problem}") from None
+                raise DataFileError(f"{self.place(start + problem.row)}: {problem.problem}") from None
 
     def check_present(self, column: Any, start: int, what: str) -> None:
         """Raise if a row has no id or label."""
@@ -454,7 +453,7 @@ class ParquetBags:
         start, end = int(starts[0]), int(starts[-1])
         table = self._table.rows(start, end)
         instances = np.column_stack([series.to_array() for series in table.series.values()])
-        with self._table.naming_errors():
+        with self._table.naming_errors(start):
             return Bags.from_long(
                 instances,
                 table.bag,
