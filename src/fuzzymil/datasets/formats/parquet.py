@@ -334,7 +334,7 @@ class _Tables:
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
-        """Add the file, and the row in it, to the message of an `InputError` raised inside about rows from ``start``."""
+        """Add the file, and the row in it, to an `InputError` raised inside about rows from ``start``."""
         with self.files[0].naming_errors():
             try:
                 yield
