@@ -4,16 +4,15 @@ import re
 
 import numpy as np
 import pytest
+from fuzzymil.report._explanations import explanation_facts
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno
 from fuzzymil._utils.drawings import WIDTH
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.explain.text import evenly
+from fuzzymil.explain.words import number_column
 from fuzzymil.report import Report
-from fuzzymil.report._explanations import explanation_facts
+from fuzzymil.report._sections import health_facts, rules_facts
 from fuzzymil.report._format import typeset
-from fuzzymil.report._health import health_facts
-from fuzzymil.report._rules import rules_facts
 
 RULES = """
 VARIABLE pages FROM 0 TO 30: low = Sigmoid(4, -1.5), high = Sigmoid(11, 1)
@@ -48,7 +47,7 @@ def test_the_scorecard_lists_the_default_and_every_rule(report, text):
     base = report.answers.rules
     assert [row["name"] for row in rows] == ["default", *(f"Rule {n}" for n in range(1, 6))]
     amounts = [base.default[0], *base.coefs[:, 0, 0]]
-    assert [row["cells"][0][0] for row in rows] == [typeset(each.strip()) for each in evenly(amounts)]
+    assert [row["cells"][0][0] for row in rows] == [typeset(each.strip()) for each in number_column(amounts)]
     assert rows[2]["premise"] == "AT LEAST 3 stay is long"
     assert "Scorecard" in text
     assert "SOME pages is high +2.20" in text

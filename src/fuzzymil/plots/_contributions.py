@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from scipy.special import expit, logit
 
-from fuzzymil.explain.text import evenly
+from fuzzymil.explain.words import number_column
 from fuzzymil.plots.style import FAINT, HIGH, LOW, bare
 
 Bar = tuple[float, int, float]  # its place, the number of rows that it spans, and the amount
@@ -45,7 +45,7 @@ def draw_waterfall(axis: Any, bars: Sequence[Bar], *, logit: bool) -> None:
 
 def _draw(axis: Any, bars: Sequence[Bar], starts: Sequence[float]) -> None:
     amounts = [amount for _, _, amount in bars]
-    for n, ((place, rows, amount), start, text) in enumerate(zip(bars, starts, evenly(amounts), strict=True)):
+    for n, ((place, rows, amount), start, text) in enumerate(zip(bars, starts, number_column(amounts), strict=True)):
         color = _TOTAL if n == len(bars) - 1 else HIGH if amount > 0 else LOW
         axis.barh(place, amount, left=start, color=color, height=2 * _half(rows), zorder=2)
         axis.annotate(

@@ -16,8 +16,16 @@ from matplotlib.patches import Rectangle
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation
-from fuzzymil.explain.text import degree, rest_in_words
-from fuzzymil.explain.words import pieces, rests_on, rule_in_words, score_name, start_in_words, the_score
+from fuzzymil.explain.words import (
+    degree,
+    pieces,
+    rest_in_words,
+    rests_on,
+    rule_in_words,
+    score_name,
+    start_in_words,
+    the_score,
+)
 from fuzzymil.plots._contributions import draw_bars, draw_waterfall
 from fuzzymil.plots.style import WITNESS, add_colorbar, bare, shortened
 from fuzzymil.rules.language.printer import format_number
@@ -330,7 +338,7 @@ def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
     else:
         value = f"{explanation.outputs[explanation.target]} = {format_number(said, 3)}"
         heading = f"{rule.name}: {rule.concluded or value}"
-    texts = [text for text, _ in pieces(explanation, rule, 3)]
+    texts = [text for text, *_ in pieces(explanation, rule, 3)]
     if len(texts) < len(rule.parts):  # not simply joined by AND
         texts = [rule_in_words(explanation, rule, 3)[0], *(part.text for part in rule.parts[1:])]
     texts[0] = texts[0] if explanation.additive else f"if {texts[0]}"

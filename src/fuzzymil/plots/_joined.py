@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.explain import Explanation, explain
-from fuzzymil.explain.text import degree, number
+from fuzzymil.explain.words import degree, number
 from fuzzymil.plots._rules import mamdani_of
 from fuzzymil.plots.style import FAINT, add_legend, as_written, bare, class_look, shortened
 

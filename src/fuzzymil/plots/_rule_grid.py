@@ -16,7 +16,7 @@ from fuzzymil._utils.colors import class_color, class_of_rule
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
-from fuzzymil.explain.text import evenly
+from fuzzymil.explain.words import number_column
 from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import (
     border,
@@ -269,7 +269,7 @@ class RuleGridDisplay:
             scale = 0.55 / (high - low) if high > low else 0.0
             zero = k - low * scale
             axis.plot([zero, zero], [-0.5, len(values) - 0.5], color="black", linewidth=0.8, zorder=3)
-            for r, text in enumerate(evenly(values.tolist())):
+            for r, text in enumerate(number_column(values.tolist())):
                 color = self.colors[k] if self.colors else self._color(r)
                 axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
                 shown = text.strip() if self.additive else text.strip().removeprefix("+")

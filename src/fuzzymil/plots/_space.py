@@ -16,7 +16,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain import chosen_bag, explain
+from fuzzymil.explain import explain, select_bag
 from fuzzymil.plots._axes import PLAIN, Scale, spread_out, variables_of
 from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
 from fuzzymil.plots._outlines import RuleOutline, draw_outline, rule_outlines
@@ -173,7 +173,7 @@ class SpaceDisplay:
             kind_colors=tuple(class_color(k, len(rules.outputs)) for k in range(len(rules.outputs))),
             note="; ".join(filter(None, (plain.note, note))),
         )
-        return display if bag is None else display._with_bag(chosen_bag(seen, bag), projection, rules)
+        return display if bag is None else display._with_bag(select_bag(seen, bag), projection, rules)
 
     @classmethod
     def from_bags(
@@ -196,7 +196,7 @@ class SpaceDisplay:
         projection, axes, even, scales = _view(given, variables_of(given), features)
         known = given.labels if labels is None else labels
         display = cls._of_bags(given, known, projection, axes, even, order, scales)
-        return display if bag is None else display._with_bag(chosen_bag(given, bag), projection)
+        return display if bag is None else display._with_bag(select_bag(given, bag), projection)
 
     @classmethod
     def _of_bags(
