@@ -11,7 +11,7 @@ from matplotlib.patches import Circle, Ellipse
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.plots import HIGH, LOW, SpaceDisplay
-from fuzzymil.plots._projection import chosen_features, principal_components, project, project_ellipsoids
+from fuzzymil.plots._space import chosen_features, principal_components, project, project_ellipsoids
 
 # ---------------------------------------------------------------------- space
 

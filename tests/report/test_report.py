@@ -14,8 +14,8 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli.plot import Kind, _judged
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _figures, write_report
-from fuzzymil.report._sections import bags_facts
 from fuzzymil.report._performance import Basis
+from fuzzymil.report._sections import bags_facts
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
 

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from fuzzymil.report._explanations import explanation_facts
+from fuzzymil.report._format import typeset
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno
 from fuzzymil._utils.drawings import WIDTH
@@ -12,7 +13,6 @@ from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain.words import number_column
 from fuzzymil.report import Report
 from fuzzymil.report._sections import health_facts, rules_facts
-from fuzzymil.report._format import typeset
 
 RULES = """
 VARIABLE pages FROM 0 TO 30: low = Sigmoid(4, -1.5), high = Sigmoid(11, 1)

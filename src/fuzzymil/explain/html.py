@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         PartExplanation,
         RuleExplanation,
     )
-    from fuzzymil.rules.drawings import Sketcher
+    from fuzzymil.rules.curves import Sketcher
 
 __all__ = ["reasons"]
 
