@@ -14,7 +14,7 @@ from fuzzymil.cli import Experiment, _options, app, bench, data, evaluate, main,
 from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
 
-LISTED = ["fit", "evaluate", "launch", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
+LISTED = ["fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
 LISTED += ["bench", "cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 

@@ -29,6 +29,7 @@ Path_ = str | os.PathLike[str]
 
 _TRIAL = 2**16  # bytes that must fit: a full disk should be noticed before the work
 _rescues: ContextVar[bool] = ContextVar("rescues", default=False)
+_own: ContextVar[bool] = ContextVar("own", default=False)
 _waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("waiting", default=None)
 
 
@@ -43,7 +44,7 @@ def written_atomically(path: Path_, *, precious: bool = True) -> Iterator[IO[byt
     """Yield a file whose content appears at ``path`` when it is complete; on failure, what is there stays unchanged.
 
     Regular files are replaced, and links are followed. Devices, named pipes and sockets are never replaced: the
-    complete content is written to them.
+    complete content is written to them. Inside `own_names`, links, devices and pipes are replaced, too.
 
     Parameters
     ----------
@@ -121,6 +122,19 @@ def rescuing(wanted: bool = True) -> Iterator[None]:
         _rescues.reset(before)
 
 
+@contextlib.contextmanager
+def own_names() -> Iterator[None]:
+    """Replace whatever stands at the place of a file that is written in this context: the program chose its name.
+
+    A link there is not followed, and nothing is written to a device or a pipe: the user asked for neither.
+    """
+    before = _own.set(True)
+    try:
+        yield
+    finally:
+        _own.reset(before)
+
+
 def rescued(name: str, content: str, problem: OSError) -> RescuedError:
     """Keep the content of a file that could not be written, and return (not raise) the error that says where."""
     draft = Draft(name, _refuges(), problem)
@@ -169,8 +183,12 @@ def _refuges() -> list[Path]:
 
 def _target(path: Path_) -> Path | None:
     """Return the file to replace; None for something to write to, such as a device or a pipe."""
+    own = _own.get()
+    if own:  # the folder is the user's choice
+        folder, name = os.path.split(os.path.abspath(path))
+        path = os.path.join(os.path.realpath(folder), name)
     try:
-        kind = os.stat(path).st_mode
+        kind = os.stat(path, follow_symlinks=not own).st_mode
     except FileNotFoundError:
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
@@ -178,6 +196,8 @@ def _target(path: Path_) -> Path | None:
         return target
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
+    if own and not stat.S_ISREG(kind):
+        return Path(path)
     if stat.S_ISBLK(kind):
         raise PermissionError(errno.EPERM, "is a disk, which is not overwritten", os.fspath(path))
     if not stat.S_ISREG(kind) or _descriptor(path) is not None:
@@ -201,7 +221,11 @@ def _descriptor(path: Path_) -> int | None:
 
 
 def _replace(target: Path, draft: Path) -> None:
-    os.chmod(draft, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+    mode = 0o666 & ~_umask()
+    with contextlib.suppress(FileNotFoundError):
+        known = os.lstat(target).st_mode
+        mode = known & 0o777 if stat.S_ISREG(known) else mode
+    os.chmod(draft, mode)
     os.replace(draft, target)
 
 

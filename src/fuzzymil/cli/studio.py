@@ -81,6 +81,8 @@ def studio(
             return
         import webbrowser
 
+        if made.session.notice is not None:
+            note(made.session.notice)
         note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
         webbrowser.open(made.address)
 

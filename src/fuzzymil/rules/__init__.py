@@ -1,6 +1,6 @@
 """The rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
 
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import editing, formats
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.mamdani import MamdaniActivations, MamdaniRules

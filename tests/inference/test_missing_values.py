@@ -10,7 +10,7 @@ import pytest
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import explain
-from fuzzymil.inference.inference import use_engine
+from fuzzymil.inference.activations import use_engine
 from fuzzymil.inference.layers import forward
 from fuzzymil.inference.membership import Missing
 from fuzzymil.inference.segments import Each
