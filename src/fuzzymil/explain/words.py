@@ -231,7 +231,9 @@ def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Li
 def _baseline(explanation: Explanation) -> str:
     if explanation.is_uncovered:
         return "default: no rule fires"
-    return "from members in which no rule fires" if explanation.joined is None else "from the centroid to the bisector"
+    if explanation.n_estimators > 1:
+        return "from members in which no rule fires"
+    return "from no rule" if explanation.joined is None else "from the centroid to the bisector"
 
 
 def _split(explanation: Explanation, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
