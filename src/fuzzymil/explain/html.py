@@ -84,7 +84,8 @@ def _factors(explanation: Explanation, rule: RuleExplanation) -> Markup:
     said = words.number(rule.outputs[explanation.target])
     if explanation.centered:
         said = f"({said} - {words.number(explanation.threshold)})"
-    text = f" = {words.number(rule.strength)} \N{MULTIPLICATION SIGN} {said}"
+    strength = f"{rule.strength:.3f}" if explanation.additive else words.number(rule.strength)
+    text = f" = {strength} \N{MULTIPLICATION SIGN} {said}"
     if explanation.n_estimators > 1:
         text += f" / {explanation.n_estimators} members"
     if not explanation.additive:

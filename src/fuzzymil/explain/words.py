@@ -240,7 +240,7 @@ def _split(explanation: Explanation, max_rules: int | None) -> tuple[list[RuleEx
     """Split rules into those to show, of normalized ones those that matter, and the rest."""
     rules = explanation.rules
     most = (_MOST_LINES if explanation.additive else _MOST_RULES) if max_rules is None else max_rules
-    if explanation.additive:
+    if explanation.additive or explanation.is_uncovered:
         return list(rules[:most]), list(rules[most:])
     strength = _INVISIBLE * max((rule.strength for rule in rules), default=0.0)
     amount = _INVISIBLE * max((abs(rule.contribution) for rule in rules), default=0.0)

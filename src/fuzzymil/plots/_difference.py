@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from fuzzymil._utils.colors import class_color
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.plots._rules import own_rules
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, as_written, bare, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, bare, shortened
 from fuzzymil.rules.curves import axis_of, curve_points
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
 from fuzzymil.rules.language.printer import format_number
@@ -133,8 +133,7 @@ class DifferenceDisplay:
             self._draw_flips(next(parts).subplots())
         ghost = Line2D([], [], color=FAINT, linestyle="--"), Line2D([], [], color="#222222")
         add_legend(figure, ghost, ["old", "new"], ncols=2)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         return figure
 
     def _draw_sets(self, part: Any, n_rows: int, columns: int) -> None:

@@ -18,7 +18,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Effect, Importance
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.plots._rules import classes_of, rules_of
-from fuzzymil.plots.style import FAINT, Scale, add_legend, as_written, bare, class_look, shortened
+from fuzzymil.plots.style import FAINT, Scale, add_legend, add_title, as_written, bare, class_look, shortened
 
 _COLUMNS = 3
 _LINE = "#4A5560"  # of predicted numbers, which have no class
@@ -121,8 +121,7 @@ class EffectDisplay:
             axes[0, 0].set_ylim(low - 0.12 * (high - low), high)
             about = first.curves[0].name if len(first.curves) == 1 else "each output"
             figure.supylabel(as_written(f"predicted {shortened(about, 30)}"), fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         self._legend(figure)
         return figure
 
@@ -278,8 +277,7 @@ class ImportanceDisplay:
         for axis, (name, rows) in zip(axes[:, 0], panels, strict=True):
             _draw(axis, name, rows)
         axes[-1, 0].set_xlabel(as_written(f"drop in {self.score_name}"), fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         figure.supxlabel(as_written(textwrap.fill(self.note, 100)), fontsize=7.5)
         return figure
 

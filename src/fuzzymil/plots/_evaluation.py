@@ -19,7 +19,7 @@ from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.estimators import Fold
 from fuzzymil.learn.choose import DataDiagnosis, Method
-from fuzzymil.plots.style import FAINT, LOW, add_legend, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, bare, distinct
 
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores or probabilities
 
@@ -268,8 +268,7 @@ class RocDisplay:
         _square(axis, max_rate)
         axis.set_xlabel(as_written(self.xlabel), fontsize=9)
         axis.set_ylabel(as_written(self.ylabel), fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         add_legend(figure, lines, labels, title="bands: one standard deviation" if banded else "", handlelength=3.2)
         return figure
 
@@ -509,8 +508,7 @@ class ReliabilityDisplay:
         below.set_xlabel(as_written(f"predicted probability of {self.positive}"), fontsize=9)
         axis.set_ylabel(as_written(f"share of bags labeled {self.positive}"), fontsize=9)
         below.set_ylabel("bags", fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         add_legend(figure, lines, labels, title="whiskers: 95% intervals", handlelength=3.2)
         return figure
 
@@ -693,8 +691,7 @@ class DataDiagnosisDisplay:
         axes[0, 0].invert_yaxis()
         n_folds = self.methods[0].measures[names[0]].n
         figure.supxlabel(f"held-out bags, mean and standard deviation over {n_folds} folds", fontsize=8)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         return figure
 
     def _draw(self, axis: Any, name: str) -> None:

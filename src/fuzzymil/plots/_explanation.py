@@ -23,11 +23,10 @@ from fuzzymil.explain.words import (
     number,
     number_column,
     pieces,
-    rest_in_words,
     rests_on,
     rule_in_words,
     score_name,
-    start_in_words,
+    sum_lines,
     the_score,
 )
 from fuzzymil.plots._rules import mamdani_of
@@ -225,19 +224,16 @@ class ExplanationDisplay:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
         if max_conditions < 0:
             raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
-        shown, rest = explanation.rules[:max_rules], explanation.rules[max_rules:]
+        lines = sum_lines(explanation, max_rules)
+        shown = [line.rule for line in lines if line.rule is not None]
+        bars = [(shortened(line.text.replace("->", "→"), _LINE), line.amount) for line in lines if line.rule is None]
         parts = [(rule, part) for rule in shown for part in rule.parts]
         columns = _columns(shown, max_instances)
         log_truth = np.array([part.log_truth for _, part in parts])
         greatest = float(log_truth.max())
         relative = not explanation.additive and -math.inf < greatest < math.log(_READABLE)
         log_scale = greatest if relative else 0.0
-        bars = [(rest_in_words(rest), sum(rule.contribution for rule in rest))] if rest else []
-        if explanation.baseline and not explanation.additive:
-            bars.append(
-                ("default: no rule fires" if explanation.is_uncovered else "from no rule", explanation.baseline)
-            )
-        bars.append((shortened(score_name(explanation), _LINE), explanation.score))
+        start = bars.pop(0) if explanation.additive else None
         return cls(
             title=_title(explanation),
             rows=[label for rule in shown for label in _labels(explanation, rule)],
@@ -249,7 +245,7 @@ class ExplanationDisplay:
             contributions=[rule.contribution for rule in shown],
             bars=bars,
             score=shortened(the_score(explanation), 30),
-            start=(start_in_words(explanation), explanation.baseline) if explanation.additive else None,
+            start=start,
             logit=explanation.scale == "logit" and len(explanation.outputs) == 1,
             note=_note(log_truth, columns),
             conditions=[_met(part, max_conditions) for _, part in parts],

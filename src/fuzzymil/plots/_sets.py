@@ -33,7 +33,7 @@ from fuzzymil.plots._rules import (
     rules_of,
     split,
 )
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, as_written, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shortened
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.curves import axis_of, curve_points
 from fuzzymil.rules.inference import seen_bags
@@ -204,8 +204,7 @@ class MembershipDisplay:
             if self.scales:
                 self.scales[d].put_on(axes[-1, d].xaxis)
         figure.supylabel("membership", fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         self._legend(figure)
         return figure
 
@@ -483,8 +482,7 @@ class RuleGridDisplay:
                 side.set_visible(False)
         self._draw_grid(grid, across, cell)
         self._draw_conclusions(right)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         note = "numbers: how much a set restricts its feature (0: not at all, 1: fully)"
         if any(cell is not None and cell.before is not None for row in self.cells for cell in row):
             note += "; dashed: before training"

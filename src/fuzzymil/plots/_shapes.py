@@ -15,7 +15,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
 from fuzzymil.plots._rules import bags_of_equal, position, rules_of
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, as_written, bare, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_title, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.curves import axis_of
 from fuzzymil.rules.inference import seen_bags
@@ -174,8 +174,7 @@ class ShapesDisplay:
         tall = high - low or 1.0
         axes[0, 0].set_ylim(low - 0.2 * tall, high + (0.08 + 0.09 * lines) * tall)  # above the curves is the legend
         figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
         figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
         return figure

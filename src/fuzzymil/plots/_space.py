@@ -36,6 +36,7 @@ from fuzzymil.plots.style import (
     Scale,
     add_colorbar,
     add_legend,
+    add_title,
     as_written,
     bare,
     distinct,
@@ -266,8 +267,7 @@ class SpaceDisplay:
         bare(axis)
         self.scales[0].put_on(axis.xaxis)
         self.scales[1].put_on(axis.yaxis, across=False)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         handles, labels = axis.get_legend_handles_labels()
         remarks = textwrap.fill(self.note, 90)
         add_legend(figure, handles, labels, title=remarks, ncols=3 if max(map(len, labels)) < 26 else 2)

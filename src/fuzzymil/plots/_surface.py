@@ -29,7 +29,7 @@ from fuzzymil.plots._rules import (
     position,
     rules_of,
 )
-from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, as_written, bare, shortened
+from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, add_title, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import seen_bags
@@ -376,8 +376,7 @@ class FiringDisplay:
         add_colorbar(figure, image, heat, strength, **look)
         heat.set_xlabel(as_written(f"rules, by conclusion for {shortened(self.output, 30)}"), fontsize=8)
         heat.xaxis.set_label_position("top")
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         return figure
 
     def _draw_scores(self, axis: Any) -> None:

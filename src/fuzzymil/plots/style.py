@@ -28,6 +28,7 @@ __all__ = [
     "WITNESS",
     "add_colorbar",
     "add_legend",
+    "add_title",
     "as_written",
     "bare",
     "class_look",
@@ -100,6 +101,12 @@ def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
     """Put a legend below the axes, its title above the entries; labels and title are drawn literally."""
     settings: dict[str, Any] = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False}
     figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **(settings | look))
+
+
+def add_title(figure: Figure, title: str | None) -> None:
+    """Put a title, if there is one, above the axes, drawn literally."""
+    if title:
+        figure.suptitle(as_written(title), fontsize=11)
 
 
 def add_colorbar(figure: Figure, image: Any, axes: Any, label: str, **look: Any) -> None:
