@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.layout import edited_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language.lexer import Token, tokens
 
 __all__ = ["edited_text", "merged_text"]

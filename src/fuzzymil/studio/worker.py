@@ -19,7 +19,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
 from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio._json import decoded, encoded
 
 __all__ = ["folds", "learned", "load_bags", "main", "save_bags", "trained"]
