@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil.plots.style import add_legend, as_written, bare, distinct
+from fuzzymil.plots.style import add_legend, add_title, as_written, bare, distinct
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,7 +196,6 @@ def _finished(
     figure: Figure, display: CurvesDisplay | PathDisplay, handles: dict[str, Any], title: str | None, columns: int
 ) -> Figure:
     figure.supylabel(display.ylabel, fontsize=9)
-    if title:
-        figure.suptitle(as_written(title), fontsize=11)
+    add_title(figure, title)
     add_legend(figure, list(handles.values()), list(handles), title=display.note, ncols=columns)
     return figure

@@ -14,10 +14,10 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
-from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import bags_of_equal, position, rules_of
-from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_title, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.curves import axis_of
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
@@ -174,15 +174,14 @@ class ShapesDisplay:
         tall = high - low or 1.0
         axes[0, 0].set_ylim(low - 0.2 * tall, high + (0.08 + 0.09 * lines) * tall)  # above the curves is the legend
         figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
         figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
         return figure
 
 
 def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
-    low, high = view(rules.variables[d], values)
+    low, high = axis_of(rules.variables[d], values)
     x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
     rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, d] = x
