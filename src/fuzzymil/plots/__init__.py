@@ -13,9 +13,6 @@ from fuzzymil.plots._evaluation import (
     true_positive_rates,
 )
 from fuzzymil.plots._explanation import ExplanationDisplay, JoinedSetDisplay
-from fuzzymil.plots._radar import CubeDisplay
-from fuzzymil.plots._ranks import RanksDisplay
-from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
 from fuzzymil.plots._sets import MembershipDisplay, RuleGridDisplay
 from fuzzymil.plots._shapes import Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
@@ -26,11 +23,9 @@ __all__ = [
     "FAINT",
     "HIGH",
     "LOW",
-    "CubeDisplay",
     "CurvesDisplay",
     "DataDiagnosisDisplay",
     "DifferenceDisplay",
-    "DistributionDisplay",
     "EffectDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
@@ -40,14 +35,12 @@ __all__ = [
     "MembershipDisplay",
     "PathDisplay",
     "PathPanel",
-    "RanksDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "RocCurve",
     "RocDisplay",
     "RuleGridDisplay",
     "RuleOutline",
-    "ScoresDisplay",
     "Shape",
     "ShapePanel",
     "ShapesDisplay",
