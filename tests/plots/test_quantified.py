@@ -121,7 +121,7 @@ def test_committees_and_rules_left_out():
     why = explain([CARD, CARD], [VISITS], reading=YES)
     display = ExplanationDisplay.from_explanation(why, max_rules=3)
     assert display.start[0] == "default (mean of 2 members)"
-    assert [name for name, _ in display.bars] == ["9 other rules", "logit"]
+    assert [name for name, _ in display.bars] == ["9 other rules", "logit → probability of yes: 0.658"]
     total = display.start[1] + sum(display.contributions) + display.bars[0][1]
     assert total == pytest.approx(why.score, abs=1e-12)
     display.plot().canvas.draw()

@@ -1,9 +1,8 @@
 """Figures, as display objects in the style of scikit-learn."""
 
 from fuzzymil._utils.statistics import brier_score
-from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
+from fuzzymil.plots._curves import CurvesDisplay, Line
 from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
-from fuzzymil.plots._effect import EffectDisplay, ImportanceDisplay
 from fuzzymil.plots._evaluation import (
     DataDiagnosisDisplay,
     ReliabilityCurve,
@@ -13,8 +12,8 @@ from fuzzymil.plots._evaluation import (
     true_positive_rates,
 )
 from fuzzymil.plots._explanation import ExplanationDisplay, JoinedSetDisplay
+from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._sets import MembershipDisplay, RuleGridDisplay
-from fuzzymil.plots._shapes import Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
 from fuzzymil.plots._surface import FiringDisplay, SurfaceDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
@@ -33,8 +32,6 @@ __all__ = [
     "JoinedSetDisplay",
     "Line",
     "MembershipDisplay",
-    "PathDisplay",
-    "PathPanel",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "RocCurve",
