@@ -183,7 +183,7 @@ def test_an_edit_that_cannot_be_kept_is_not_made(tmp_path, monkeypatch):
     def refuse(*_):
         raise ValueError("cannot be kept")
 
-    monkeypatch.setattr("fuzzymil.studio.journal.encoded", refuse)
+    monkeypatch.setattr("fuzzymil.studio.journal.to_json", refuse)
     before = page.state
     for message in ({"type": "set_rule", "number": 1, "weight": 0.5}, {"type": "name_version", "name": "one"}):
         assert page.refused(code="refused", **message)["message"] == "cannot be kept"

@@ -94,7 +94,7 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
     from fuzzymil.studio import Session
     from fuzzymil.studio.context import Data
     from fuzzymil.studio.demo import demo_bags, demo_document
-    from fuzzymil.studio.start import salvaged, starter
+    from fuzzymil.studio.start import readable_part, starting_rules
 
     folder = Path.cwd()
     if demo or (rules is None and data is None):
@@ -108,11 +108,11 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
     if documents is None:  # a text with mistakes
         assert rules is not None
         draft = rules.read_text(encoding="utf-8-sig")
-        documents = [salvaged(draft)]
+        documents = [readable_part(draft)]
         note(f"{rules} has mistakes: they are marked in the Rules view, where you can mend them.")
     elif not documents:
         assert bags is not None
-        documents = [starter(bags)]
+        documents = [starting_rules(bags)]
     return Session(
         documents[0],
         opened,

@@ -11,15 +11,15 @@ import numpy as np
 
 from fuzzymil._utils.text import half_character
 
-__all__ = ["decoded", "encoded", "number_of", "plain", "texts"]
+__all__ = ["from_json", "to_json", "id_of", "json_value", "texts"]
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value that JSON holds; NaN and infinities become None, arrays lists, anything unknown its text.
 
     Examples
     --------
-    >>> plain({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
+    >>> json_value({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
     {'score': [0.5, None], 'bag': 3}
     """
     if value is None or isinstance(value, str | bool | int):
@@ -30,24 +30,24 @@ def plain(value: Any) -> Any:
         found = value.tolist()
         if value.dtype.kind in "biuU" or (value.dtype.kind == "f" and np.isfinite(value).all()):
             return found  # the usual case, at once
-        return found if all(type(each) is str for each in found) else [plain(each) for each in found]
+        return found if all(type(each) is str for each in found) else [json_value(each) for each in found]
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return json_value(value.item())
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): json_value(each) for key, each in value.items()}
     if isinstance(value, list) and all(type(each) is str for each in value):
         return value
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(each) for each in value]
+        return [json_value(each) for each in value]
     return str(value)
 
 
-def encoded(message: Any) -> str:
+def to_json(message: Any) -> str:
     """Return a message as JSON text."""
-    return json.dumps(plain(message), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(json_value(message), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-def decoded(text: str | bytes) -> Any:
+def from_json(text: str | bytes) -> Any:
     """Return the content of JSON text; numbers beyond its standard (NaN, Infinity) raise ValueError."""
 
     def refuse(name: str) -> Any:
@@ -56,12 +56,12 @@ def decoded(text: str | bytes) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def number_of(message: Any) -> int | float | str | None:
+def id_of(message: Any) -> int | float | str | None:
     """Return what a message calls itself, so that its answer can say so; None for what is no number or short text.
 
     Examples
     --------
-    >>> number_of({"id": 7}), number_of({"id": [[7]]})
+    >>> id_of({"id": 7}), id_of({"id": [[7]]})
     (7, None)
     """
     found = message.get("id") if isinstance(message, dict) else None

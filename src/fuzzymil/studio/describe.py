@@ -16,7 +16,7 @@ from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Rules
-from fuzzymil.studio.sets import axis_of, described_set
+from fuzzymil.studio.sets import axis_of, set_facts
 
 __all__ = ["condition_columns", "data_of", "rules_of", "state_of", "variables_of", "words"]
 
@@ -102,7 +102,7 @@ def _terms(
     return [
         {
             "name": term,
-            **described_set(chosen, axis),
+            **set_facts(chosen, axis),
             "frozen": (variable.name, term) in case.document.frozen,
             "category": term in variable.categories,
             "used_by": [r for r, each in enumerate(asked, 1) if (variable.name, term) in each],

@@ -12,7 +12,7 @@ from fuzzymil.rules.language import source
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.describe import values_of
 from fuzzymil.studio.document import Document, Rules, Term
-from fuzzymil.studio.sets import axis_of, described_set
+from fuzzymil.studio.sets import axis_of, set_facts
 
 __all__ = ["answers", "difference", "terms_of_rule"]
 
@@ -151,7 +151,7 @@ def _terms(found: Difference, new: Case) -> list[dict[str, Any]]:
         names = new.base.feature_names
         values = values_of(new.bags, key[0], names.index(key[0])) if key[0] in names else None
         axis = axis_of(variable, values)
-        curves = [None if each is None else described_set(each, axis) for each in sets]
+        curves = [None if each is None else set_facts(each, axis) for each in sets]
         rows.append({"variable": key[0], "term": key[1], "axis": axis, "old": curves[0], "new": curves[1]})
     return rows
 

@@ -11,7 +11,7 @@ from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language import parser
-from fuzzymil.studio.layout import edited_text
+from fuzzymil.studio.layout import transfer_changes
 
 __all__ = ["Document", "Rules", "Term"]
 
@@ -81,7 +81,7 @@ class Document:
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
         old, new = self.rules.to_source(), rules.to_source()
-        text = self.text if old == new else edited_text(self.text, old, new)
+        text = self.text if old == new else transfer_changes(self.text, old, new)
         found = Document(text, threshold=self.threshold, positive=self.positive)
         vars(found)["rules"] = rules
         return found._keeping(self, map(rename, self.frozen))

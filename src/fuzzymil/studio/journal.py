@@ -20,10 +20,10 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
 from fuzzymil._utils.text import half_character
-from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.studio._json import from_json, to_json
 from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
-from fuzzymil.studio.files import Upload, previewed
+from fuzzymil.studio.files import Upload, preview
 from fuzzymil.studio.history import History
 
 try:
@@ -114,7 +114,7 @@ class Journal:
         good = 0
         for line in content.splitlines(keepends=True):
             try:
-                record = decoded(line) if line.endswith(b"\n") else None
+                record = from_json(line) if line.endswith(b"\n") else None
             except (ValueError, RecursionError):
                 break
             if not isinstance(record, dict):
@@ -312,7 +312,7 @@ class Journal:
 
 def _line(record: Mapping[str, Any]) -> bytes:
     try:
-        return (encoded(record) + "\n").encode("utf-8")
+        return (to_json(record) + "\n").encode("utf-8")
     except UnicodeEncodeError as problem:
         half = ascii(problem.object[problem.start : problem.end])
         raise InputError(f"This cannot be kept on disk: it has half of a character, {half}.") from None
@@ -338,7 +338,7 @@ def _model_in(file: Path) -> Any:
     try:
         with OwnFolder(file.parent) as folder:
             upload = Upload(file.name, folder.read(file.name))
-        previewed(upload)
+        preview(upload)
     except (ValueError, OSError):
         return None
     return upload.model

@@ -8,12 +8,12 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language.lexer import Token, tokens
 
-__all__ = ["edited_text", "merged_text"]
+__all__ = ["transfer_changes", "merge_texts"]
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
 
 
-def edited_text(text: str, old: str, new: str) -> str:
+def transfer_changes(text: str, old: str, new: str) -> str:
     r"""Return a text in which what changed from one source to another is changed too.
 
     Parameters
@@ -32,7 +32,7 @@ def edited_text(text: str, old: str, new: str) -> str:
     --------
     >>> text = "VARIABLE x: low = Gaussian(0, 1)  # so far\n\nIF x is low\n    THEN y = 1.50\n"
     >>> rules = parse_rules(text)
-    >>> print(edited_text(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
+    >>> print(transfer_changes(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
     VARIABLE x: low = Gaussian(3, 1)  # so far
     <BLANKLINE>
     IF x is low
@@ -102,7 +102,7 @@ def _places(before: list[Token], own: list[Token]) -> dict[int, int]:
     return {block.a + n: block.b + n for block in matcher.get_matching_blocks() for n in range(block.size)}
 
 
-def merged_text(base: str, mine: str, theirs: str) -> str | None:
+def merge_texts(base: str, mine: str, theirs: str) -> str | None:
     r"""Return a text with the changes that two others made to a common one, line by line.
 
     Parameters
@@ -118,9 +118,9 @@ def merged_text(base: str, mine: str, theirs: str) -> str | None:
 
     Examples
     --------
-    >>> merged_text("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
+    >>> merge_texts("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
     'one\n2\nthree\nfour\n'
-    >>> merged_text("one\n", "1\n", "uno\n") is None
+    >>> merge_texts("one\n", "1\n", "uno\n") is None
     True
     """
     lines = base.splitlines(keepends=True)

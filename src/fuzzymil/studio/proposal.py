@@ -13,10 +13,10 @@ from fuzzymil.rules.editing import all_variables
 from fuzzymil.studio.difference import terms_of_rule
 from fuzzymil.studio.document import Rules, Term
 
-__all__ = ["merged"]
+__all__ = ["accept_rules"]
 
 
-def merged(
+def accept_rules(
     old: Rules, new: Rules, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
 ) -> tuple[Rules, list[str]]:
     """Return the old rules with some of the new ones in place of those that they correspond to.
@@ -45,7 +45,7 @@ def merged(
     --------
     >>> text = '''VARIABLE x: low = Gaussian({}, 1)  IF x is low THEN y = {}  IF x is not low THEN y = {}'''
     >>> old, new = (RuleBase.parse(text.format(*numbers)) for numbers in ((0, 1, 0), (0.5, 2, 3)))
-    >>> rules, split = merged(old, new, [2])
+    >>> rules, split = accept_rules(old, new, [2])
     >>> print(rules)
     Rule 1: IF x is low THEN y = 1
     Rule 2: IF x is not low_2 THEN y = 3

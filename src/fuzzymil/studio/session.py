@@ -18,16 +18,16 @@ from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio import describe, sets
-from fuzzymil.studio._json import encoded, number_of, texts
+from fuzzymil.studio._json import to_json, id_of, texts
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
-from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
+from fuzzymil.studio.edits import EDITS, ConflictError, check_document, drag_term
 from fuzzymil.studio.files import EXPORTS, openable
 from fuzzymil.studio.history import History, Version, now
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
+from fuzzymil.studio.text import check, check_text, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, view
 
 __all__ = ["ACTIONS", "Refused", "Session", "action"]
@@ -123,12 +123,12 @@ class Session:
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
-        context = Context(name, given, model, members=tuple(map(checked_document, members)))
-        self.history = History(checked_document(document), f"Opened {name}", context=context)
+        context = Context(name, given, model, members=tuple(map(check_document, members)))
+        self.history = History(check_document(document), f"Opened {name}", context=context)
         if folder is not None:
             self._recover(folder, provisional)
         if draft is not None and self.draft is None and self.recovered is None:
-            self.draft = encoded({"text": draft, "base": self.document.text})  # as the page keeps it
+            self.draft = to_json({"text": draft, "base": self.document.text})  # as the page keeps it
 
     def _recover(self, folder: Path, provisional: bool) -> None:
         """Go on where an earlier session of this name ended; if its files changed since, that is one more version."""
@@ -153,7 +153,7 @@ class Session:
         try:
             found = journal.restored(given)
             if found is not None:
-                checked_document(found[0].current.document)
+                check_document(found[0].current.document)
             return found
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
             journal.set_aside()
@@ -273,7 +273,7 @@ class Session:
 
     def answer(self, message: Any) -> dict[str, Any]:
         """Answer a message; what goes wrong is an answer too."""
-        number = number_of(message)
+        number = id_of(message)
         try:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
@@ -347,7 +347,7 @@ class Session:
             if kind != "write_text" or not isinstance(message.get("base"), str):  # a text joins what it did not see
                 self.check_revision(message)
             document, label = EDITS[kind](self.case, message)
-            return self.commit(checked_document(document), label)
+            return self.commit(check_document(document), label)
 
     def commit(self, document: Document, label: str, context: Context | None = None) -> dict[str, Any]:
         """Make a document the current one, with other data or another model if there are, and tell all windows."""
@@ -415,7 +415,7 @@ def _state(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show views with a term moved, without keeping it."""
     case = session.case
-    document = dragged(case.document, message)
+    document = drag_term(case.document, message)
     moved = case.with_document(document)
     found = view(moved, {"type": "variable", "variable": message["variable"]})
     term = next(each for each in found["terms"] if each["name"] == message["term"])
@@ -437,7 +437,7 @@ def _complete(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 @action("draft")
 def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Keep a text that cannot be read yet, so that it survives the browser and the process."""
-    text = None if message.get("text") is None else checked_text(message["text"])
+    text = None if message.get("text") is None else check_text(message["text"])
     with session.lock:
         if text != session.draft:
             session.keep_draft(text)

@@ -14,7 +14,7 @@ from fuzzymil.studio.case import class_text
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.sets import quantile_terms
 
-__all__ = ["salvaged", "starter", "variables_from"]
+__all__ = ["readable_part", "starting_rules", "variables_from"]
 
 
 def variables_from(bags: Bags) -> list[Variable]:
@@ -69,13 +69,13 @@ def _shares(bags: Bags) -> dict[str, float]:
     return {"y" if is_number else names[-1]: shares[names[-1]]}
 
 
-def starter(bags: Bags) -> Document:
+def starting_rules(bags: Bags) -> Document:
     """Return rules to begin with: the variables of the data, and one rule that concludes the shares of the classes.
 
     Examples
     --------
     >>> bags = Bags.from_list([[[0.0]], [[1.0]], [[2.0]]], labels=["no", "yes", "no"])
-    >>> print(starter(bags).rules)
+    >>> print(starting_rules(bags).rules)
     Rule 1: IF anything THEN yes = 0.3333
     """
     shares = _shares(bags)
@@ -83,12 +83,12 @@ def starter(bags: Bags) -> Document:
     return Document.of(RuleBase(tuple(variables_from(bags)), (rule,), tuple(shares), aggregation="max"))
 
 
-def salvaged(text: str) -> Document:
+def readable_part(text: str) -> Document:
     r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag.
 
     Examples
     --------
-    >>> print(salvaged("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
+    >>> print(readable_part("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
     Rule 1: IF anything THEN sky = 0
     """
     found = parser.read(text)

@@ -17,13 +17,13 @@ import numpy as np
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.rules.inference import matched
-from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.studio._json import from_json, to_json
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.views.validation import numbers_of
 from fuzzymil.studio.worker import save_bags
 
-__all__ = ["Worker", "elapsed", "job_of", "parts_of", "thinned"]
+__all__ = ["Worker", "elapsed", "job_of", "parts_of", "thin_curve"]
 
 _MOST_POINTS = 500  # of the loss that is pushed
 
@@ -77,13 +77,13 @@ class Worker:
     def _send(self, message: Mapping[str, Any]) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(encoded(message) + "\n")
+        self._process.stdin.write(to_json(message) + "\n")
         self._process.stdin.flush()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            message = decoded(line)
+            message = from_json(line)
             if process is self._process and message.get("job") == self._job:
                 self._finish("result" in message or "failed" in message)
                 self._tell(message)
@@ -198,12 +198,12 @@ def parts_of(case: Case, k: Any) -> list[list[int]]:
     return [held.tolist() for _, held in splitter.split(np.zeros(n), labels)]
 
 
-def thinned(loss: list[tuple[int, float]]) -> list[tuple[int, float]]:
+def thin_curve(loss: list[tuple[int, float]]) -> list[tuple[int, float]]:
     """Return at most about 500 points of a curve, the last one among them.
 
     Examples
     --------
-    >>> len(thinned([(epoch, 0.0) for epoch in range(2000)])) <= 501
+    >>> len(thin_curve([(epoch, 0.0) for epoch in range(2000)])) <= 501
     True
     """
     step = len(loss) // _MOST_POINTS + 1

@@ -20,9 +20,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.formats import parse_rules
-from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.studio._json import from_json, to_json
 
-__all__ = ["folds", "learned", "load_bags", "main", "save_bags", "trained"]
+__all__ = ["folds", "choose_rules", "load_bags", "main", "save_bags", "train_rules"]
 
 _EVERY = 0.1  # seconds between reports
 
@@ -31,7 +31,7 @@ def save_bags(bags: Bags, path: str) -> None:
     """Write bags as plain arrays for the worker."""
     labels = np.zeros(0) if bags.labels is None else bags.labels
     labels = labels.astype(str) if labels.dtype == object else labels
-    columns = "" if bags.columns is None else encoded(bags.columns.to_dict())
+    columns = "" if bags.columns is None else to_json(bags.columns.to_dict())
     np.savez(
         path,
         instances=bags.instances,
@@ -52,7 +52,7 @@ def load_bags(path: str) -> Bags:
         content["offsets"],
         labels=content["labels"] if len(content["labels"]) else None,
         feature_names=list(map(str, content["names"])),
-        columns=Columns.from_dict(decoded(columns)) if columns else None,
+        columns=Columns.from_dict(from_json(columns)) if columns else None,
     )
 
 
@@ -60,7 +60,7 @@ Report = Callable[[int, int, float], bool]
 """Takes an epoch, their number and the loss, and returns whether to stop."""
 
 
-def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def train_rules(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """Train rules as a job says.
 
     Parameters
@@ -135,7 +135,7 @@ def _label(bags: Bags, text: str) -> Any:
     return next(label for label in np.unique(bags.labels) if class_text(label) == text)
 
 
-def learned(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
+def choose_rules(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
     """Choose rules from bags alone."""
     from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
 
@@ -153,7 +153,7 @@ def folds(rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[s
     for number, fold in enumerate(job["parts"]):
         held = np.array(fold)
         rest = np.setdiff1d(np.arange(bags.n_bags), held)
-        found = trained(rules, bags[rest], job, lambda *_: tell({}))
+        found = train_rules(rules, bags[rest], job, lambda *_: tell({}))
         outputs[held] = parse_rules(found["text"]).infer(bags[held]).output
         if tell({"done": number + 1, "output": outputs.tolist()}):
             break
@@ -176,7 +176,7 @@ class _Line:
 
     def _listen(self) -> None:
         for line in sys.stdin:
-            message = decoded(line)
+            message = from_json(line)
             if "stop" in message:
                 self.stopped.set()
                 continue
@@ -192,7 +192,7 @@ class _Line:
             return self.jobs.pop(0)
 
     def tell(self, message: dict[str, Any]) -> None:
-        self._out.write(encoded(message) + "\n")
+        self._out.write(to_json(message) + "\n")
         self._out.flush()
 
 
@@ -230,11 +230,11 @@ def _done(job: dict[str, Any], line: _Line) -> dict[str, Any]:
 
     bags = load_bags(job["data"])
     if job["do"] == "learn":
-        return {"result": learned(bags, job)}
+        return {"result": choose_rules(bags, job)}
     rules = parse_rules(job["text"])
     if job["do"] == "folds":
         return {"result": folds(rules, bags, job, tell)}
-    return {"result": trained(rules, bags, job, report)}
+    return {"result": train_rules(rules, bags, job, report)}
 
 
 if __name__ == "__main__":

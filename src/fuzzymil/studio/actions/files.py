@@ -12,10 +12,10 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.rules.inference import matched
 from fuzzymil.studio import files
 from fuzzymil.studio.context import Context, Data
-from fuzzymil.studio.edits import checked_document
+from fuzzymil.studio.edits import check_document
 from fuzzymil.studio.files import Upload
 from fuzzymil.studio.session import Refused, Session, action
-from fuzzymil.studio.start import starter
+from fuzzymil.studio.start import starting_rules
 
 
 def _uploads(session: Session) -> dict[str, Upload]:
@@ -26,7 +26,7 @@ def _uploads(session: Session) -> dict[str, Upload]:
 @action("preview")
 def _preview(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     upload = files.content_of(message)
-    found = files.previewed(upload)
+    found = files.preview(upload)
     with session.lock:
         kept = _uploads(session)
         number = f"upload-{session.revision}-{len(kept)}-{time.monotonic_ns()}"
@@ -49,7 +49,7 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
             bags, losses = files.read_data(upload, message)
             columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
             return {**_opened_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
-        documents = list(map(checked_document, upload.documents))
+        documents = list(map(check_document, upload.documents))
         context = Context(
             upload.name.rsplit(".", 1)[0], session.context.data, upload.model, path, members=tuple(documents)
         )
@@ -73,7 +73,7 @@ def _started(session: Session, context: Context, label: str) -> dict[str, Any]:
     """Begin anew with the variables of the data and one rule about every bag."""
     if context.bags is None:
         raise InputError("There are no bags yet: open a data file.")
-    found = checked_document(starter(context.bags))
+    found = check_document(starting_rules(context.bags))
     return session.commit(found, label, Context(context.name, context.data))
 
 
@@ -101,12 +101,12 @@ def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]
 
 @action("losses")
 def _losses(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"losses": files.lost(session.case, session.context, message.get("format"))}
+    return {"losses": files.losses_of(session.case, session.context, message.get("format"))}
 
 
 @action("export")
 def _export(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return files.exported(session.case, session.context, message)
+    return files.export(session.case, session.context, message)
 
 
 @action("save")
@@ -115,7 +115,7 @@ def _save(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     if session.folder is None:
         raise ParameterError("There is no folder to save into: export the file instead.")
     version = session.history.current.number
-    made = files.exported(session.case, session.context, message)
+    made = files.export(session.case, session.context, message)
     name = files.plain_name(message.get("name") or made["name"])
     path = session.folder / name
     if path.is_symlink() or (path.exists() and not path.is_file()):

@@ -15,9 +15,9 @@ from fuzzymil.studio import training
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.difference import answers, difference
 from fuzzymil.studio.document import Document
-from fuzzymil.studio.edits import checked_document
+from fuzzymil.studio.edits import check_document
 from fuzzymil.studio.folds import fold_scores
-from fuzzymil.studio.proposal import merged
+from fuzzymil.studio.proposal import accept_rules
 from fuzzymil.studio.session import Refused, Session, action
 
 __all__ = ["Trainer"]
@@ -71,7 +71,7 @@ class Trainer:
         if "epoch" in message:
             self._loss += [(message["epoch"], loss) for loss in message["losses"]]
             now |= {"epoch": message["epoch"], "epochs": message["epochs"], "message": ""}
-        now |= {"loss": training.thinned(self._loss), "seconds": training.elapsed(self._began)}
+        now |= {"loss": training.thin_curve(self._loss), "seconds": training.elapsed(self._began)}
         if "failed" in message:
             now |= {"running": False, "message": message["failed"]}
             self._push()
@@ -104,14 +104,14 @@ class Trainer:
             document = Document.of(rules, positive=kept.positive)
         else:
             document = kept.with_rules(_as_before(rules, kept))
-        now |= {"running": False, "loss": training.thinned(loss), "message": " ".join(result["warnings"])}
+        now |= {"running": False, "loss": training.thin_curve(loss), "message": " ".join(result["warnings"])}
         now |= {"epoch": len(loss)} if loss else {}
         if self._member != session.context.member:
             now |= {"message": f"This was about member {self._member + 1}, which is no longer shown."}
             self._push()
             return
         session.proposal = {
-            "document": checked_document(document),
+            "document": check_document(document),
             "member": self._member,
             "loss": [loss[0][1], loss[-1][1]] if loss else None,
             "touched": result["touched"],
@@ -224,7 +224,7 @@ def _accepted(session: Session, message: Mapping[str, Any]) -> tuple[Document, s
         made = document.with_rules(new.rules).replaced(off=new.off, threshold=new.threshold)
         return made, "Accepted the proposal", []
     default = bool(message.get("default", asked))
-    rules, split = merged(document.rules, new.rules, list(asked), list(removed), default=default)
+    rules, split = accept_rules(document.rules, new.rules, list(asked), list(removed), default=default)
     made = document.with_rules(rules)
     was_off = {document.base.rules[number - 1] for number in document.off}
     made = made.replaced(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
@@ -238,7 +238,7 @@ def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         session.check_revision(message)
         made, label, split = _accepted(session, message)
         session.proposal = None
-        return {**session.commit(checked_document(made), label), "split": split}
+        return {**session.commit(check_document(made), label), "split": split}
 
 
 @action("reject")

@@ -9,16 +9,16 @@ from fuzzymil.rules.editing import all_variables
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import rules, sets
 from fuzzymil.studio.edits._registry import EDITS, ConflictError
-from fuzzymil.studio.edits.sets import dragged
+from fuzzymil.studio.edits.sets import drag_term
 from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import checked_text
+from fuzzymil.studio.text import check_text
 
-__all__ = ["EDITS", "ConflictError", "checked_document", "dragged", "rules", "sets"]
+__all__ = ["EDITS", "ConflictError", "check_document", "drag_term", "rules", "sets"]
 
 
-def checked_document(document: Document) -> Document:
+def check_document(document: Document) -> Document:
     """Return a document whose text can be parsed and whose size is within the limits."""
-    checked_text(document.text)
+    check_text(document.text)
     variables = all_variables(document.rules)
     counts = {
         "rules": document.rules.n_rules,

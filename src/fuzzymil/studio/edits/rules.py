@@ -19,8 +19,8 @@ from fuzzymil.studio.edits._registry import (
     text_of,
     variable_of,
 )
-from fuzzymil.studio.layout import merged_text
-from fuzzymil.studio.text import checked_text
+from fuzzymil.studio.layout import merge_texts
+from fuzzymil.studio.text import check_text
 
 
 @edit_message
@@ -30,11 +30,11 @@ def write_text(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     ``base`` is the text that it was begun from. If the rules were edited elsewhere since, both changes are joined;
     where they concern the same lines, `ConflictError` is raised.
     """
-    document, text = case.document, checked_text(message.get("text"))
+    document, text = case.document, check_text(message.get("text"))
     base = message.get("base")
     if base is None or base == document.text:
         return document.with_text(text), "Edited the text"
-    joined = merged_text(checked_text(base), text, document.text)
+    joined = merge_texts(check_text(base), text, document.text)
     if joined is None:
         raise ConflictError("The same lines were changed elsewhere meanwhile: compare them with your text.")
     return document.with_text(joined), "Edited the text"

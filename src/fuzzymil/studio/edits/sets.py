@@ -24,17 +24,17 @@ from fuzzymil.studio.edits._registry import (
     variable_of,
     with_variable,
 )
-from fuzzymil.studio.sets import axis_of, in_family, moved_to, quantile_terms
+from fuzzymil.studio.sets import axis_of, to_family, move_handle, quantile_terms
 
-__all__ = ["dragged"]
+__all__ = ["drag_term"]
 
 
 def _new_set(chosen: MembershipFunction, message: Mapping[str, Any]) -> MembershipFunction:
     """Return a set as a message changes it: by a handle, by numbers, by a family, or written out."""
     if "handle" in message:
-        return moved_to(chosen, text_of(message, "handle"), number_of(message, "x"))
+        return move_handle(chosen, text_of(message, "handle"), number_of(message, "x"))
     if "family" in message:
-        return in_family(chosen, text_of(message, "family"))
+        return to_family(chosen, text_of(message, "family"))
     if "set" in message:
         return set_of(text_of(message, "set"))
     values = message.get("parameters")
@@ -49,14 +49,14 @@ def _new_set(chosen: MembershipFunction, message: Mapping[str, Any]) -> Membersh
     raise ParameterError("Expected a handle with x, parameters, a family, or a set.")
 
 
-def dragged(document: Document, message: Mapping[str, Any]) -> Document:
+def drag_term(document: Document, message: Mapping[str, Any]) -> Document:
     """Return a document in which a term is moved, without a text of its own: what a drag shows before it ends.
 
     Examples
     --------
     >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
     >>> message = {"variable": "x", "term": "low", "handle": "center", "x": 0.5}
-    >>> dragged(document, message).rules.variables[0].terms["low"]
+    >>> drag_term(document, message).rules.variables[0].terms["low"]
     Gaussian(center=0.5, width=1.0)
     """
     name, chosen = term_of(document.rules, message)
