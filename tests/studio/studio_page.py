@@ -2,7 +2,7 @@
 
 import json
 
-from fuzzymil.studio._json import to_json
+from fuzzymil.studio.messages import to_json
 
 
 class Page:

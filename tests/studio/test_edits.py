@@ -9,9 +9,9 @@ from studio_page import Page
 from fuzzymil.inference.membership import Bell, Gaussian, learnable_families
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_document
 from fuzzymil.studio.edits import EDITS
-from fuzzymil.studio.sets import handles, to_family, move_handle
+from fuzzymil.studio.sets import handles, move_handle, to_family
+from fuzzymil.studio.start import demo_document
 
 
 def test_a_drag_shows_what_edit_and_infer_compute(page):
@@ -291,4 +291,6 @@ def test_a_slope_is_dragged_from_gentle_to_steep_and_not_beyond():
     slopes = [move_handle(bell, "slope", x).slope for x in (-0.01, -0.3, -0.6, -0.9, -5.0)]
     assert slopes == sorted(slopes)
     assert all(0 < slope < math.inf for slope in slopes)
-    assert move_handle(bell, "slope", 0.6) == move_handle(bell, "slope", -0.6)  # shown on the other side if there is no room
+    assert move_handle(bell, "slope", 0.6) == move_handle(
+        bell, "slope", -0.6
+    )  # shown on the other side if there is no room

@@ -16,10 +16,9 @@ from studio_page import Page
 from fuzzymil import Bags, MISugeno
 from fuzzymil.datasets import read_bags
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER, Journal
-from fuzzymil.studio.start import starting_rules
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER, Journal
+from fuzzymil.studio.start import demo_bags, demo_document, starting_rules
 
 PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 0\nIF x1 is not low THEN y = 1\n"
 

@@ -8,9 +8,9 @@ from studio_page import Page
 
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.actions.training import Trainer
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.proposal import accept_rules
+from fuzzymil.studio.difference import accept_rules
+from fuzzymil.studio.start import demo_bags, demo_document
+from fuzzymil.studio.training import Trainer
 from fuzzymil.studio.worker import load_bags, save_bags
 
 

@@ -9,7 +9,7 @@ from fuzzymil.explain import explain
 from fuzzymil.inference.membership import FAMILIES, learnable_families
 from fuzzymil.plots import SurfaceDisplay
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.sets import handles, to_family, move_handle
+from fuzzymil.studio.sets import handles, move_handle, to_family
 from fuzzymil.studio.start import starting_rules
 
 

@@ -16,7 +16,7 @@ from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_mode
 
 if TYPE_CHECKING:
     from fuzzymil.studio import Document, Session
-    from fuzzymil.studio.context import Data
+    from fuzzymil.studio.document import Data
 
 __all__ = ["studio"]
 
@@ -92,9 +92,8 @@ def studio(
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:
     from fuzzymil.studio import Session
-    from fuzzymil.studio.context import Data
-    from fuzzymil.studio.demo import demo_bags, demo_document
-    from fuzzymil.studio.start import readable_part, starting_rules
+    from fuzzymil.studio.document import Data
+    from fuzzymil.studio.start import demo_bags, demo_document, readable_part, starting_rules
 
     folder = Path.cwd()
     if demo or (rules is None and data is None):
@@ -153,7 +152,7 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
 def _data(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Data:
     from fuzzymil.cli._inputs import read_data
-    from fuzzymil.studio.context import Data
+    from fuzzymil.studio.document import Data
 
     found = read_data(path, columns, format, remembered=remembered)
     read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}

@@ -19,10 +19,8 @@ from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
 from fuzzymil.rules.formats import ENDINGS, READERS, read_rules, rules_of_model, what_is_lost
 from fuzzymil.studio.case import Case, class_text
-from fuzzymil.studio.context import Context
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check_text
+from fuzzymil.studio.document import Context, Document, check_text
+from fuzzymil.studio.messages import LIMITS
 
 __all__ = ["EXPORTS", "Upload", "content_of", "export", "losses_of", "openable", "plain_name", "preview", "read_data"]
 
@@ -335,7 +333,7 @@ def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
 
     from fuzzymil.explain import explain
     from fuzzymil.plots import ExplanationDisplay, MembershipDisplay
-    from fuzzymil.studio.views.bags import place_of
+    from fuzzymil.studio.views import place_of
 
     if message.get("bag") is not None:
         one = case.data[[place_of(case.data, message["bag"])]]

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, MissingExtraError
-from fuzzymil.studio._json import from_json, to_json, id_of
-from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.messages import LIMITS, from_json, id_of, to_json
 from fuzzymil.studio.session import Session
 
 try:

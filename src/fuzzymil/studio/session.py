@@ -6,31 +6,49 @@ A session knows nothing of sockets. The server hands it the messages of its WebS
 
 from __future__ import annotations
 
+import base64
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils.errors import ModelFileError, RuleSyntaxError
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil._utils.text import check_characters, whole_characters
 from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.studio import describe, sets
-from fuzzymil.studio._json import to_json, id_of, texts
+from fuzzymil.rules.inference import matched
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.context import Context, Data
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.edits import EDITS, ConflictError, check_document, drag_term
-from fuzzymil.studio.files import EXPORTS, openable
-from fuzzymil.studio.history import History, Version, now
-from fuzzymil.studio.journal import Journal
-from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check, check_text, complete, mistakes_of
-from fuzzymil.studio.views import VIEWS, view
+from fuzzymil.studio.difference import difference
+from fuzzymil.studio.document import Context, Data, Document, check_document, check_text
+from fuzzymil.studio.edits import EDITS, ConflictError, drag_term
+from fuzzymil.studio.files import (
+    EXPORTS,
+    Upload,
+    content_of,
+    export,
+    losses_of,
+    openable,
+    plain_name,
+    preview,
+    read_data,
+)
+from fuzzymil.studio.history import History, Journal, Version, now
+from fuzzymil.studio.messages import LIMITS, id_of, texts, to_json
+from fuzzymil.studio.sets import families
+from fuzzymil.studio.start import starting_rules
+from fuzzymil.studio.text import check, complete, mistakes_of
+from fuzzymil.studio.views import VIEWS, findings, state_of, view, words
 
-__all__ = ["ACTIONS", "Refused", "Session", "action"]
+__all__ = [
+    "ACTIONS",
+    "Refused",
+    "Session",
+    "action",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -250,7 +268,7 @@ class Session:
             history, context = self.history, self.context
             data = context.data
             return {
-                **describe.state_of(self.case),
+                **state_of(self.case),
                 "revision": self.revision,
                 "version": history.current.number,
                 "name": context.name,
@@ -393,8 +411,8 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         "library": __version__,
         "demo": session.demo,
         "folder": None if session.folder is None else session.folder.name,
-        "families": sets.families(),
-        "words": describe.words(),
+        "families": families(),
+        "words": words(),
         "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
         "opens": openable(),
         "recovered": session.recovered,
@@ -443,3 +461,185 @@ def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
             session.keep_draft(text)
             session.draft = text
     return {}
+
+
+# Messages about findings and versions.
+
+
+@action("diagnose")
+def _diagnose(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {"findings": findings(session.case)}
+
+
+@action("undo")
+def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        label = session.history.undo_label
+        if label is not None:
+            session.note({"undo": True})
+        session.history.undo()
+        session.changed(f"Undid: {label}")
+        return {"version": session.history.current.number}
+
+
+@action("redo")
+def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        if session.history.redo_label is not None:
+            session.note({"redo": True})
+        session.history.redo()
+        session.changed(f"Redid: {session.history.current.label}")
+        return {"version": session.history.current.number}
+
+
+@action("history")
+def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    del message
+    return {"versions": list(session.history.listed())}
+
+
+@action("name_version")
+def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        number = message.get("version", session.history.current.number)
+        named = session.history.named(number, message.get("name"))
+        session.note({"name": [named.number, named.name]})
+        session.history.name(named.number, named.name)
+        session.changed(f"Named version {named.number}")
+        return {"version": named.number}
+
+
+@action("goto")
+def _goto(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        found = session.history.version(message.get("version"))
+        return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
+
+
+@action("compare")
+def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    old, new = (session.history.version(message.get(side)) for side in ("old", "new"))
+    cases = [session.case_of(each) for each in (old, new)]
+    sides = {
+        side: {"version": each.number, "label": each.name or each.label} for side, each in (("old", old), ("new", new))
+    }
+    return {**difference(*cases), **sides}
+
+
+# Messages about files.
+
+
+def _uploads(session: Session) -> dict[str, Upload]:
+    found: dict[str, Upload] = session.kept.setdefault("uploads", {})
+    return found
+
+
+@action("preview")
+def _preview(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    upload = content_of(message)
+    found = preview(upload)
+    with session.lock:
+        kept = _uploads(session)
+        number = f"upload-{session.revision}-{len(kept)}-{time.monotonic_ns()}"
+        kept.clear()  # one at a time: they may be large
+        kept[number] = upload
+    return {"upload": number, "name": upload.name, **found}
+
+
+@action("open")
+def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        upload = _uploads(session).get(str(message.get("upload")))
+        if upload is None:
+            raise ParameterError("This file is no longer at hand: drop it again.")
+        if upload.kind == "text":
+            raise ParameterError("The text has mistakes: mend them in the editor.")
+        path = session.keep_file(upload.name, upload.content) if upload.kind != "rules" else None
+        if upload.kind == "data":
+            bags, losses = read_data(upload, message)
+            columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
+            return {**_opened_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
+        documents = list(map(check_document, upload.documents))
+        context = Context(
+            upload.name.rsplit(".", 1)[0], session.context.data, upload.model, path, members=tuple(documents)
+        )
+        return session.commit(documents[0], f"Opened {upload.name}", context)
+
+
+def _opened_data(session: Session, data: Data, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show other bags; if that is asked for, rules to start with come from them."""
+    context = session.context.replaced(data=data)
+    if message.get("start"):
+        return _started(session, context, f"Started from {data.name}")
+    found = session.commit(session.document, f"Opened {data.name}", context)
+    try:
+        matched(session.case.base, session.case.data)
+    except ValueError:
+        return {**found, "fits": False}
+    return {**found, "fits": True}
+
+
+def _started(session: Session, context: Context, label: str) -> dict[str, Any]:
+    """Begin anew with the variables of the data and one rule about every bag."""
+    if context.bags is None:
+        raise InputError("There are no bags yet: open a data file.")
+    found = check_document(starting_rules(context.bags))
+    return session.commit(found, label, Context(context.name, context.data))
+
+
+@action("start")
+def _start(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        session.check_revision(message)
+        return _started(session, session.context, "Started from the data")
+
+
+@action("show_member")
+def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show another rule base of the committee; what was changed in this one stays in its place."""
+    with session.lock:
+        session.check_revision(message)
+        if session.training is not None and session.training["running"]:
+            raise Refused("busy", "Training is under way: stop it first.")
+        member = message.get("member")
+        if member == session.context.member:
+            return {"changed": False}
+        context, document = session.context.showing(member, session.document)
+        n_members = len(context.members)
+        return session.commit(document, f"Showed member {context.member + 1} of {n_members}", context)
+
+
+@action("losses")
+def _losses(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    return {"losses": losses_of(session.case, session.context, message.get("format"))}
+
+
+@action("export")
+def _export(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    return export(session.case, session.context, message)
+
+
+@action("save")
+def _save(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Write an export into the folder in which the studio was started."""
+    if session.folder is None:
+        raise ParameterError("There is no folder to save into: export the file instead.")
+    version = session.history.current.number
+    made = export(session.case, session.context, message)
+    name = plain_name(message.get("name") or made["name"])
+    path = session.folder / name
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ParameterError(f"{name} is not a plain file: choose another name.")
+    if path.exists() and message.get("overwrite") is not True:
+        raise Refused("exists", f"{name} exists already. Overwrite it?")
+    with storage.own_names():  # a link that appeared meanwhile is not followed
+        storage.write_atomically(path, base64.b64decode(made["content"]))
+    with session.lock:
+        session.saved = {"file": name, "version": version}
+        session.push({"type": "saved", **session.saved})
+    return {"name": name, "losses": made["losses"]}

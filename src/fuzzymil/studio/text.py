@@ -14,21 +14,11 @@ from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.formats import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.document import Document, check_text
 
-__all__ = ["check", "check_text", "complete", "mistakes_of"]
+__all__ = ["check", "complete", "mistakes_of"]
 
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|[-+=<>!&|:]+|\S')
-
-
-def check_text(text: object) -> str:
-    """Return a text that is not too long, with line ends of one character."""
-    if not isinstance(text, str):
-        raise ParameterError("Expected text.")
-    if len(text) > LIMITS["text"]:
-        raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check(text: object) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import as_bags
-from fuzzymil.studio import actions  # noqa: F401
-from fuzzymil.studio._json import json_value
+from fuzzymil.studio import training  # noqa: F401
 from fuzzymil.studio.document import Document, Rules
+from fuzzymil.studio.messages import json_value
 from fuzzymil.studio.session import Session
 
 try:

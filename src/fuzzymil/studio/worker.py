@@ -20,7 +20,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.formats import parse_rules
-from fuzzymil.studio._json import from_json, to_json
+from fuzzymil.studio.messages import from_json, to_json
 
 __all__ = ["folds", "choose_rules", "load_bags", "main", "save_bags", "train_rules"]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fuzzymil.studio._json import json_value
+from fuzzymil.studio.messages import json_value
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ SHOW = """async () => {
 
 def test_the_widget_shows_and_edits(browser):
     pytest.importorskip("anywidget", reason="the extra notebook is not installed")
-    from fuzzymil.studio.demo import demo_bags, demo_document
+    from fuzzymil.studio.start import demo_bags, demo_document
     from fuzzymil.studio.widget import show
 
     widget = show(demo_document().rules, demo_bags())

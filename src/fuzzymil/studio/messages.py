@@ -11,7 +11,14 @@ import numpy as np
 
 from fuzzymil._utils.text import half_character
 
-__all__ = ["from_json", "to_json", "id_of", "json_value", "texts"]
+__all__ = [
+    "from_json",
+    "to_json",
+    "id_of",
+    "json_value",
+    "texts",
+    "LIMITS",
+]
 
 
 def json_value(value: Any) -> Any:
@@ -81,3 +88,21 @@ def texts(value: Any, name: str = "message") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for each in value:
             yield from texts(each, name)
+
+
+# What the studio accepts at most, so that one message cannot take the machine.
+
+
+LIMITS = {
+    "message": 48_000_000,  # bytes of one message: a file of 32 MB as base64
+    "file": 32_000_000,  # bytes
+    "text": 500_000,  # characters
+    "rules": 500,
+    "variables": 2_000,
+    "terms": 10_000,
+    "instances": 1_000_000,
+    "windows": 16,
+    "epochs": 10_000,
+    "training_seconds": 3_600,
+}
+"""The limits by name, which the page shows."""
