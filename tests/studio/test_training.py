@@ -200,7 +200,7 @@ def test_folds_that_were_stopped_show_what_was_done(page):
         output = np.full((150, 1), np.nan)
         for part in trainer._folds[:done]:
             output[part] = page.session.case.found.output[part]
-        trainer._finished({"output": output.tolist()})
+        trainer._finish({"output": output.tolist()})
         assert len(page.of_type("folds")[-1]["folds"]) == done
         assert bool(page.of_type("training")[-1]["message"]) == (done == 0)
 

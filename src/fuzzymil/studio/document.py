@@ -1,4 +1,4 @@
-"""What the studio edits: the text of the rules, and what the text does not hold."""
+"""What the studio edits: the text of rules, what the text does not hold, and the data and model next to it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,285 @@ from fuzzymil.rules.language.lexer import Token, tokens
 from fuzzymil.studio.messages import LIMITS
 
 __all__ = [
-    "transfer_changes",
-    "merge_texts",
+    "Context",
+    "Data",
     "Document",
     "Rules",
     "Term",
-    "Context",
-    "Data",
+    "check_document",
+    "check_text",
+    "merge_texts",
+    "terms_of_rule",
+    "transfer_changes",
+    "with_premises",
 ]
 
-# Keeps what a person wrote when rules are edited elsewhere: the layout of a text, and changes made meanwhile.
-
+Rules = RuleBase | MamdaniRules
+Term = tuple[str, str]
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
+
+
+@dataclasses.dataclass(frozen=True)
+class Document:
+    """One immutable state of the studio; every edit makes another.
+
+    Parameters
+    ----------
+    text : str
+        The rules in the rule language, as the user wrote them or as `to_source` writes them: labels, comments and all.
+    off : frozenset of int
+        Numbers of the rules that are switched off. The text keeps them and their weights.
+    frozen : frozenset of (variable, term)
+        Terms that training must not move.
+    threshold : float, optional
+        An output above it means the positive class. None: as the rules say.
+    positive : str, optional
+        Of two classes, the one that a single output is about, as text. None: as the names say.
+
+    Examples
+    --------
+    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  # so far", off=frozenset({1}))
+    >>> document.rules.rules[0].weight, document.active.rules[0].weight
+    (1.0, 0.0)
+    >>> document.with_rules(document.rules.edit(weights={1: 0.5})).rules.rules[0].comment
+    'so far'
+    """
+
+    text: str
+    off: frozenset[int] = frozenset()
+    frozen: frozenset[Term] = frozenset()
+    threshold: float | None = None
+    positive: str | None = None
+
+    @classmethod
+    def of(cls, rules: Rules, **fields: Any) -> Document:
+        """Return a document with these rules, whose text is their source."""
+        made = cls(rules.to_source(), **fields)
+        vars(made)["rules"] = rules  # what the text would be parsed to
+        return made
+
+    @functools.cached_property
+    def rules(self) -> Rules:
+        """The rules that the text describes."""
+        return parse_rules(self.text)
+
+    @functools.cached_property
+    def active(self) -> Rules:
+        """The rules with weight 0 where they are switched off."""
+        return self.rules.edit(weights=dict.fromkeys(sorted(self.off), 0.0)) if self.off else self.rules
+
+    @functools.cached_property
+    def lines(self) -> tuple[int, ...]:
+        """The line of the text, counted from 1, on which each rule begins."""
+        return tuple(rule.place.line for rule in parser.read(self.text).rules)
+
+    @property
+    def base(self) -> RuleBase:
+        """The premises with their variables: the rules themselves, or those of Mamdani rules."""
+        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+
+    def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
+        """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
+        old, new = self.rules.to_source(), rules.to_source()
+        text = self.text if old == new else transfer_changes(self.text, old, new)
+        found = Document(text, threshold=self.threshold, positive=self.positive)
+        vars(found)["rules"] = rules
+        return found._keeping(self, map(rename, self.frozen))
+
+    def with_text(self, text: str) -> Document:
+        """Return the document with another text; a text with mistakes raises `RuleSyntaxError`."""
+        found = Document(text, threshold=self.threshold, positive=self.positive)
+        return found._keeping(self, self.frozen)
+
+    def _keeping(self, before: Document, frozen: Iterable[Term]) -> Document:
+        known = {(variable.name, term) for variable in all_variables(self.rules) for term in variable.terms}
+        off = frozenset[int]()
+        if before.off and isinstance(self.rules, type(before.rules)):
+            matches = before.rules.diff(self.rules).matches
+            off = frozenset(match.new for match in matches if match.new is not None and match.old in before.off)
+        made = dataclasses.replace(self, off=off, frozen=frozenset(frozen) & known)
+        vars(made)["rules"] = self.rules
+        return made
+
+    def replace(self, **fields: Any) -> Document:
+        """Return the document with other fields, without parsing the text again."""
+        made = dataclasses.replace(self, **fields)
+        if "text" not in fields:
+            vars(made)["rules"] = self.rules
+        return made
+
+
+def with_premises(rules: Rules, base: RuleBase, **fields: Any) -> Rules:
+    """Return the rules with other premises; ``fields`` are other parts of Mamdani rules."""
+    return base if isinstance(rules, RuleBase) else dataclasses.replace(rules, premises=base, **fields)
+
+
+def terms_of_rule(rules: Rules, place: int) -> list[Term]:
+    """Return the terms that a rule, counted from 0, asks for or concludes."""
+    found = [(each.variable, each.term) for each in rules.rules[place].conditions]
+    if not isinstance(rules, RuleBase):
+        concluded = rules.conclusions[place].items()
+        found += [(name, said if isinstance(said, str) else said.term) for name, said in concluded]
+    return list(dict.fromkeys(found))
+
+
+def check_text(text: object) -> str:
+    """Return a text that is not too long, with line ends of one character."""
+    if not isinstance(text, str):
+        raise ParameterError("Expected text.")
+    if len(text) > LIMITS["text"]:
+        raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_document(document: Document) -> Document:
+    """Return a document whose text can be parsed and whose size is within the limits."""
+    check_text(document.text)
+    variables = all_variables(document.rules)
+    counts = {
+        "rules": document.rules.n_rules,
+        "variables": len(variables),
+        "terms": sum(len(variable.terms) for variable in variables),
+    }
+    for what, count in counts.items():
+        if count > LIMITS[what]:
+            raise ParameterError(f"These are {count:,} {what}; the studio takes at most {LIMITS[what]:,}.")
+    return document
+
+
+# ---------------------------------------------------------------------- the data and the model next to it
+
+
+class Data:
+    """Bags and where they came from; those of an earlier session are read again when they are first needed.
+
+    Parameters
+    ----------
+    bags : Bags, optional
+        None: in the file at ``path``.
+    name : str
+        What the data are called.
+    columns : mapping, optional
+        The arguments of `fuzzymil.datasets.read_bags` that the file was read with: ``bag``, ``label``, ``format``.
+    path : Path, optional
+        Where the file is. None: the bags came from no file.
+    """
+
+    def __init__(
+        self,
+        bags: Bags | None,
+        name: str = "",
+        columns: Mapping[str, Any] | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self.name, self.columns, self.path = whole_characters(name), dict(columns or {}), path
+        self._given = bags
+
+    @functools.cached_property
+    def _read(self) -> tuple[Bags | None, str | None]:
+        if self._given is not None:
+            return self._given, None
+        if self.path is None:
+            return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
+        if not (self.path.is_file() or self.path.is_dir()):
+            gone = f"is no longer there ({whole_characters(str(self.path))}): open it again."
+            return None, f"{self.name} was open in an earlier session, but {gone}"
+        from fuzzymil.datasets import read_bags
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # said when it was opened
+                return read_bags(self.path, **self.columns), None
+        except (ValueError, TypeError, OSError, ImportError) as problem:
+            return None, f"{self.name}, which was open in an earlier session, cannot be read: {problem}"
+
+    @property
+    def bags(self) -> Bags | None:
+        """The bags; None if they are gone."""
+        return self._read[0]
+
+    @property
+    def problem(self) -> str | None:
+        """Why the bags are gone."""
+        return self._read[1]
+
+    def is_same_file(self, other: Data | None) -> bool:
+        """Return whether two data came from the same place, read in the same way, whatever was there at the time."""
+        return other is not None and (self.name, self.path, self.columns) == (other.name, other.path, other.columns)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Context:
+    """Where a document stands: opening a file changes it, editing rules does not.
+
+    Parameters
+    ----------
+    name : str
+        What the rules are called.
+    data : Data, optional
+    model : ClassReading, optional
+        How the model reads its output, if one was opened.
+    model_file : Path, optional
+        Where that model is kept. None: it came with the start of the session.
+    members : tuple of Document
+        The rule bases of a committee, whose outputs are averaged; the current document takes the place of one. Empty
+        if there is only one rule base.
+    member : int
+        The place of that one.
+
+    Examples
+    --------
+    >>> one, two = (Document(f"VARIABLE x: low = Gaussian({n}, 1)  IF x is low THEN y = 1") for n in (1, 2))
+    >>> context, shown = Context(members=(one, two)).show(1, one)
+    >>> context.member, shown == two, context.others == (one,)
+    (1, True, True)
+    """
+
+    name: str = "untitled"
+    data: Data | None = None
+    model: ClassReading | None = None
+    model_file: Path | None = None
+    members: tuple[Document, ...] = ()
+    member: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.members) == 1:
+            object.__setattr__(self, "members", ())
+        if not 0 <= self.member < max(1, len(self.members)):
+            raise ParameterError(f"There is no member {self.member!r:.60} of {len(self.members)}.")
+
+    @property
+    def bags(self) -> Bags | None:
+        """The bags, if any are open and their file is still there."""
+        return None if self.data is None else self.data.bags
+
+    def replace(self, **fields: Any) -> Context:
+        """Return the context with other fields."""
+        return dataclasses.replace(self, **fields)
+
+    @functools.cached_property
+    def others(self) -> tuple[Document, ...]:
+        """The members of the committee that are not shown."""
+        return tuple(each for place, each in enumerate(self.members) if place != self.member)
+
+    def show(self, member: object, document: Document) -> tuple[Context, Document]:
+        """Return the context in which another member is shown, and that member.
+
+        ``document``, which was shown so far, stays in its place with its edits. The threshold, and the class that an
+        output is about, belong to the committee and come along.
+        """
+        if not self.members:
+            raise ParameterError("The rules are no committee: there is only one rule base.")
+        last = len(self.members) - 1
+        if not isinstance(member, int) or isinstance(member, bool) or not 0 <= member <= last:
+            raise ParameterError(f"There is no member {member!r:.60}; they are numbered from 0 to {last}.")
+        kept = tuple(document if place == self.member else each for place, each in enumerate(self.members))
+        shown = kept[member].replace(threshold=document.threshold, positive=document.positive)
+        return self.replace(members=kept, member=member), shown
+
+
+# ---------------------------------------------------------------------- the layout of a text
 
 
 def transfer_changes(text: str, old: str, new: str) -> str:
@@ -164,259 +430,3 @@ def _line_changes(lines: list[str], text: str) -> list[tuple[int, int, tuple[str
     other = text.splitlines(keepends=True)
     matcher = difflib.SequenceMatcher(None, lines, other, autojunk=False)
     return [(a, b, tuple(other[c:d])) for change, a, b, c, d in matcher.get_opcodes() if change != "equal"]
-
-
-Rules = RuleBase | MamdaniRules
-Term = tuple[str, str]
-
-
-@dataclasses.dataclass(frozen=True)
-class Document:
-    """One immutable state of the studio; every edit makes another.
-
-    Parameters
-    ----------
-    text : str
-        The rules in the rule language, as the user wrote them or as `to_source` writes them: labels, comments and all.
-    off : frozenset of int
-        Numbers of the rules that are switched off. The text keeps them and their weights.
-    frozen : frozenset of (variable, term)
-        Terms that training must not move.
-    threshold : float, optional
-        An output above it means the positive class. None: as the rules say.
-    positive : str, optional
-        Of two classes, the one that a single output is about, as text. None: as the names say.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  # so far", off=frozenset({1}))
-    >>> document.rules.rules[0].weight, document.active.rules[0].weight
-    (1.0, 0.0)
-    >>> document.with_rules(document.rules.edit(weights={1: 0.5})).rules.rules[0].comment
-    'so far'
-    """
-
-    text: str
-    off: frozenset[int] = frozenset()
-    frozen: frozenset[Term] = frozenset()
-    threshold: float | None = None
-    positive: str | None = None
-
-    @classmethod
-    def of(cls, rules: Rules, **fields: Any) -> Document:
-        """Return a document with these rules, whose text is their source."""
-        made = cls(rules.to_source(), **fields)
-        vars(made)["rules"] = rules  # what the text would be parsed to
-        return made
-
-    @functools.cached_property
-    def rules(self) -> Rules:
-        """The rules that the text describes."""
-        return parse_rules(self.text)
-
-    @functools.cached_property
-    def active(self) -> Rules:
-        """The rules with weight 0 where they are switched off."""
-        return self.rules.edit(weights=dict.fromkeys(sorted(self.off), 0.0)) if self.off else self.rules
-
-    @functools.cached_property
-    def lines(self) -> tuple[int, ...]:
-        """The line of the text, counted from 1, on which each rule begins."""
-        return tuple(rule.place.line for rule in parser.read(self.text).rules)
-
-    @property
-    def base(self) -> RuleBase:
-        """The premises with their variables: the rules themselves, or those of Mamdani rules."""
-        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
-
-    def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
-        """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
-        old, new = self.rules.to_source(), rules.to_source()
-        text = self.text if old == new else transfer_changes(self.text, old, new)
-        found = Document(text, threshold=self.threshold, positive=self.positive)
-        vars(found)["rules"] = rules
-        return found._keeping(self, map(rename, self.frozen))
-
-    def with_text(self, text: str) -> Document:
-        """Return the document with another text; a text with mistakes raises `RuleSyntaxError`."""
-        found = Document(text, threshold=self.threshold, positive=self.positive)
-        return found._keeping(self, self.frozen)
-
-    def _keeping(self, before: Document, frozen: Iterable[Term]) -> Document:
-        known = {(variable.name, term) for variable in all_variables(self.rules) for term in variable.terms}
-        off = frozenset[int]()
-        if before.off and isinstance(self.rules, type(before.rules)):
-            matches = before.rules.diff(self.rules).matches
-            off = frozenset(match.new for match in matches if match.new is not None and match.old in before.off)
-        made = dataclasses.replace(self, off=off, frozen=frozenset(frozen) & known)
-        vars(made)["rules"] = self.rules
-        return made
-
-    def replaced(self, **fields: Any) -> Document:
-        """Return the document with other fields, without parsing the text again."""
-        made = dataclasses.replace(self, **fields)
-        if "text" not in fields:
-            vars(made)["rules"] = self.rules
-        return made
-
-
-# What belongs to a document besides its text: the data, how a model reads its output, and its committee.
-
-
-def check_text(text: object) -> str:
-    """Return a text that is not too long, with line ends of one character."""
-    if not isinstance(text, str):
-        raise ParameterError("Expected text.")
-    if len(text) > LIMITS["text"]:
-        raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def check_document(document: Document) -> Document:
-    """Return a document whose text can be parsed and whose size is within the limits."""
-    check_text(document.text)
-    variables = all_variables(document.rules)
-    counts = {
-        "rules": document.rules.n_rules,
-        "variables": len(variables),
-        "terms": sum(len(variable.terms) for variable in variables),
-    }
-    for what, count in counts.items():
-        if count > LIMITS[what]:
-            raise ParameterError(f"These are {count:,} {what}; the studio takes at most {LIMITS[what]:,}.")
-    return document
-
-
-class Data:
-    """Bags and where they came from; those of an earlier session are read again when they are first needed.
-
-    Parameters
-    ----------
-    bags : Bags, optional
-        None: in the file at ``path``.
-    name : str
-        What the data are called.
-    columns : mapping, optional
-        The arguments of `fuzzymil.datasets.read_bags` that the file was read with: ``bag``, ``label``, ``format``.
-    path : Path, optional
-        Where the file is. None: the bags came from no file.
-
-    Examples
-    --------
-    >>> Data(Bags.from_list([[[0.0]]]), "sky").bags.n_bags
-    1
-    >>> Data(None, "sky.csv", path=Path("absent/sky.csv")).problem
-    'sky.csv was open in an earlier session, but is no longer there (absent/sky.csv): open it again.'
-    """
-
-    def __init__(
-        self,
-        bags: Bags | None,
-        name: str = "",
-        columns: Mapping[str, Any] | None = None,
-        path: Path | None = None,
-    ) -> None:
-        self.name, self.columns, self.path = whole_characters(name), dict(columns or {}), path
-        self._given = bags
-
-    @functools.cached_property
-    def _read(self) -> tuple[Bags | None, str | None]:
-        if self._given is not None:
-            return self._given, None
-        if self.path is None:
-            return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
-        if not (self.path.is_file() or self.path.is_dir()):
-            gone = f"is no longer there ({whole_characters(str(self.path))}): open it again."
-            return None, f"{self.name} was open in an earlier session, but {gone}"
-        from fuzzymil.datasets import read_bags
-
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # said when it was opened
-                return read_bags(self.path, **self.columns), None
-        except (ValueError, TypeError, OSError, ImportError) as problem:
-            return None, f"{self.name}, which was open in an earlier session, cannot be read: {problem}"
-
-    @property
-    def bags(self) -> Bags | None:
-        """The bags; None if they are gone."""
-        return self._read[0]
-
-    @property
-    def problem(self) -> str | None:
-        """Why the bags are gone."""
-        return self._read[1]
-
-    def is_same_file(self, other: Data | None) -> bool:
-        """Return whether two data came from the same place, read in the same way, whatever was there at the time."""
-        return other is not None and (self.name, self.path, self.columns) == (other.name, other.path, other.columns)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Context:
-    """Where a document stands: opening a file changes it, editing rules does not.
-
-    Parameters
-    ----------
-    name : str
-        What the rules are called.
-    data : Data, optional
-    model : ClassReading, optional
-        How the model reads its output, if one was opened.
-    model_file : Path, optional
-        Where that model is kept. None: it came with the start of the session.
-    members : tuple of Document
-        The rule bases of a committee, whose outputs are averaged; the current document takes the place of one. Empty
-        if there is only one rule base.
-    member : int
-        The place of that one.
-
-    Examples
-    --------
-    >>> one, two = (Document(f"VARIABLE x: low = Gaussian({n}, 1)  IF x is low THEN y = 1") for n in (1, 2))
-    >>> context, shown = Context(members=(one, two)).showing(1, one)
-    >>> context.member, shown == two, context.others == (one,)
-    (1, True, True)
-    """
-
-    name: str = "untitled"
-    data: Data | None = None
-    model: ClassReading | None = None
-    model_file: Path | None = None
-    members: tuple[Document, ...] = ()
-    member: int = 0
-
-    def __post_init__(self) -> None:
-        if len(self.members) == 1:
-            object.__setattr__(self, "members", ())
-        if not 0 <= self.member < max(1, len(self.members)):
-            raise ParameterError(f"There is no member {self.member!r:.60} of {len(self.members)}.")
-
-    @property
-    def bags(self) -> Bags | None:
-        """The bags, if any are open and their file is still there."""
-        return None if self.data is None else self.data.bags
-
-    def replaced(self, **fields: Any) -> Context:
-        """Return the context with other fields."""
-        return dataclasses.replace(self, **fields)
-
-    @functools.cached_property
-    def others(self) -> tuple[Document, ...]:
-        """The members of the committee that are not shown."""
-        return tuple(each for place, each in enumerate(self.members) if place != self.member)
-
-    def showing(self, member: object, document: Document) -> tuple[Context, Document]:
-        """Return the context in which another member is shown, and that member.
-
-        ``document``, which was shown so far, stays in its place with its edits. The threshold, and the class that an
-        output is about, belong to the committee and come along.
-        """
-        if not self.members:
-            raise ParameterError("The rules are no committee: there is only one rule base.")
-        last = len(self.members) - 1
-        if not isinstance(member, int) or isinstance(member, bool) or not 0 <= member <= last:
-            raise ParameterError(f"There is no member {member!r:.60}; they are numbered from 0 to {last}.")
-        kept = tuple(document if place == self.member else each for place, each in enumerate(self.members))
-        shown = kept[member].replaced(threshold=document.threshold, positive=document.positive)
-        return self.replaced(members=kept, member=member), shown

@@ -22,7 +22,7 @@ from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Context, Document, check_text
 from fuzzymil.studio.messages import LIMITS
 
-__all__ = ["EXPORTS", "Upload", "content_of", "export", "losses_of", "openable", "plain_name", "preview", "read_data"]
+__all__ = ["EXPORTS", "Upload", "upload_from", "export", "losses_of", "openable", "plain_name", "preview", "read_data"]
 
 EXPORTS = [
     ("rules", "Rules as text", ".rules"),
@@ -95,7 +95,7 @@ def plain_name(name: object) -> str:
     return name
 
 
-def content_of(message: Mapping[str, Any]) -> Upload:
+def upload_from(message: Mapping[str, Any]) -> Upload:
     """Return the file that a message carries."""
     text = message.get("content")
     if not isinstance(text, str) or len(text) > LIMITS["file"] * 4 / 3 + 4:

@@ -121,17 +121,12 @@ class History:
             raise ParameterError(f"There is no version {number!r:.60}; they are numbered from 0 to {last}.")
         return self.versions[number]
 
-    def named(self, number: object, name: object) -> Version:
+    def with_name(self, number: object, name: object) -> Version:
         """Return a version with another name, which it does not have yet."""
         found = self.version(number)
         if not isinstance(name, str) or len(name) > 200:
             raise ParameterError("The name of a version must be text of at most 200 characters.")
         return dataclasses.replace(found, name=name.strip())
-
-    def name(self, number: object, name: object) -> None:
-        """Give a version a name; an empty one takes it away."""
-        named = self.named(number, name)
-        self.versions[named.number] = named
 
     @property
     def reference(self) -> Version:
@@ -139,7 +134,7 @@ class History:
         named = [self.versions[n] for n in self._done if self.versions[n].name]
         return named[-1] if named else self.versions[self._done[0]]
 
-    def listed(self) -> Iterator[dict[str, Any]]:
+    def entries(self) -> Iterator[dict[str, Any]]:
         """Yield the versions on the path, and all named ones, oldest first."""
         ahead = set(self._undone)
         path = {*self._done, *ahead}
@@ -412,7 +407,7 @@ class Journal:
             n, changed = facts["members"]
             known = dict(enumerate(self._context.members)) | {int(k): _marked(**each) for k, each in changed.items()}
             found["members"] = tuple(known[place] for place in range(n))
-        return self._context.replaced(**found)
+        return self._context.replace(**found)
 
     def restored(self, given: Context) -> tuple[History, Document, Context] | None:
         """Return the history that the records tell, and the rules and data that the program was last started with.
@@ -448,7 +443,8 @@ class Journal:
             elif "redo" in record:
                 history.redo()
             elif "name" in record:
-                history.name(*record["name"])
+                named = history.with_name(*record["name"])
+                history.versions[named.number] = named
         return None if history is None or rules is None else (history, rules, around)
 
 

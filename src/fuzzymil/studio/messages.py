@@ -1,4 +1,4 @@
-"""Values as JSON: numbers that are not finite become null."""
+"""What travels between page and program: JSON without NaN, and limits, so that one message cannot take the machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ import numpy as np
 
 from fuzzymil._utils.text import half_character
 
-__all__ = [
-    "from_json",
-    "to_json",
-    "id_of",
-    "json_value",
-    "texts",
-    "LIMITS",
-]
+__all__ = ["LIMITS", "from_json", "id_of", "json_value", "texts", "to_json"]
+
+LIMITS = {
+    "message": 48_000_000,  # bytes of one message: a file of 32 MB as base64
+    "file": 32_000_000,  # bytes
+    "text": 500_000,  # characters
+    "rules": 500,
+    "variables": 2_000,
+    "terms": 10_000,
+    "instances": 1_000_000,
+    "windows": 16,
+    "epochs": 10_000,
+    "training_seconds": 3_600,
+}
+"""What the studio accepts at most, by name; the page shows it."""
 
 
 def json_value(value: Any) -> Any:
@@ -64,13 +71,7 @@ def from_json(text: str | bytes) -> Any:
 
 
 def id_of(message: Any) -> int | float | str | None:
-    """Return what a message calls itself, so that its answer can say so; None for what is no number or short text.
-
-    Examples
-    --------
-    >>> id_of({"id": 7}), id_of({"id": [[7]]})
-    (7, None)
-    """
+    """Return the id of a message, to be repeated in the answer; None for what is no number or short text."""
     found = message.get("id") if isinstance(message, dict) else None
     if isinstance(found, str):
         return found if len(found) <= 100 and half_character(found) is None else None
@@ -88,21 +89,3 @@ def texts(value: Any, name: str = "message") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for each in value:
             yield from texts(each, name)
-
-
-# What the studio accepts at most, so that one message cannot take the machine.
-
-
-LIMITS = {
-    "message": 48_000_000,  # bytes of one message: a file of 32 MB as base64
-    "file": 32_000_000,  # bytes
-    "text": 500_000,  # characters
-    "rules": 500,
-    "variables": 2_000,
-    "terms": 10_000,
-    "instances": 1_000_000,
-    "windows": 16,
-    "epochs": 10_000,
-    "training_seconds": 3_600,
-}
-"""The limits by name, which the page shows."""

@@ -20,7 +20,6 @@ from fuzzymil._utils.text import check_characters, whole_characters
 from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.rules.inference import matched
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.difference import difference
 from fuzzymil.studio.document import Context, Data, Document, check_document, check_text
@@ -28,13 +27,13 @@ from fuzzymil.studio.edits import EDITS, ConflictError, drag_term
 from fuzzymil.studio.files import (
     EXPORTS,
     Upload,
-    content_of,
     export,
     losses_of,
     openable,
     plain_name,
     preview,
     read_data,
+    upload_from,
 )
 from fuzzymil.studio.history import History, Journal, Version, now
 from fuzzymil.studio.messages import LIMITS, id_of, texts, to_json
@@ -64,15 +63,22 @@ class Refused(ValueError):
         self.code, self.facts = code, facts
 
 
-ACTIONS: dict[str, Callable[[Session, Mapping[str, Any]], dict[str, Any]]] = {}
+Action = Callable[["Session", Mapping[str, Any]], dict[str, Any] | None]
+
+ACTIONS: dict[str, Action] = {}
 """The messages that are neither edits nor views, by type."""
 
 
-def action(name: str) -> Callable[[Any], Any]:
-    """Register what answers a type of message."""
+def action(name: str, *, changes: bool = False) -> Callable[[Action], Action]:
+    """Register what answers a type of message; if it changes the rules, the page must have seen the latest ones."""
 
-    def register(function: Any) -> Any:
-        ACTIONS[name] = function
+    def register(function: Action) -> Action:
+        def checked(session: Session, message: Mapping[str, Any]) -> dict[str, Any] | None:
+            with session.lock:
+                session.check_revision(message)
+                return function(session, message)
+
+        ACTIONS[name] = checked if changes else function
         return function
 
     return register
@@ -129,6 +135,7 @@ class Session:
         self.windows: list[Window] = []
         self.closers: list[Callable[[], None]] = []
         self.kept: dict[str, Any] = {}  # what kinds of messages need to remember
+        self.uploads: dict[str, Upload] = {}
         self.recovered: dict[str, Any] | None = None
         self.autosave: str | None = None  # why edits cannot be kept on disk
         self.notice: str | None = None  # what happened to a journal that could not be read
@@ -157,7 +164,7 @@ class Session:
             self.notice = self._journal.notice
             if found is None:
                 kept = (opened.document, opened.label, opened.when, opened.context)
-                self._journaled(lambda journal: journal.keep(*kept, given="rules"))
+                self.write(lambda journal: journal.keep(*kept, given="rules"))
             else:
                 self._go_on(*found, opened, provisional)
         except OSError as problem:
@@ -185,17 +192,17 @@ class Session:
         last, data = self.history.current, opened.context.data
         is_same = data is None or data.is_same_file(around.data)
         if before.text != opened.document.text and not (provisional and is_same and n_edits):
-            context = opened.context.replaced(data=data or last.context.data)
+            context = opened.context.replace(data=data or last.context.data)
             self._reopen("rules", opened.document, f"Opened {context.name} again", context)
         elif data is not None and not is_same:
-            self._reopen("data", last.document, f"Opened {data.name}", last.context.replaced(data=data))
+            self._reopen("data", last.document, f"Opened {data.name}", last.context.replace(data=data))
         elif n_edits:
             self.recovered = {"edits": n_edits, "when": last.when}
 
     def _reopen(self, given: str, document: Document, label: str, context: Context) -> None:
         """Add a version with what the program was started with this time."""
         when = now()
-        self._journaled(lambda journal: journal.keep(document, label, when, context, given=given))
+        self.write(lambda journal: journal.keep(document, label, when, context, given=given))
         self.history.add(document, label, when, context)
 
     def keep_file(self, name: str, content: bytes) -> Path | None:
@@ -208,15 +215,7 @@ class Session:
             self.autosave = f"{name} could not be kept on disk for the next session: {problem.strerror or problem}."
             return None
 
-    def keep_draft(self, text: str | None) -> None:
-        """Keep a text with mistakes for the next session."""
-        self._journaled(lambda journal: journal.keep_draft(text))
-
-    def note(self, record: Mapping[str, Any]) -> None:
-        """Write a record to the journal; if that fails, the page says so."""
-        self._journaled(lambda journal: journal.append(record))
-
-    def _journaled(self, write: Callable[[Journal], None]) -> None:
+    def write(self, write: Callable[[Journal], None]) -> None:
         """Write to the journal; what the disk does not take waits for the next time, and the page says so."""
         if self._journal is None:
             return
@@ -321,7 +320,7 @@ class Session:
         if kind in VIEWS:
             return view(self.case, self.compared(message))
         if kind in ACTIONS:
-            return ACTIONS[kind](self, message)
+            return ACTIONS[kind](self, message) or {}
         raise Refused("unknown", f"There is no message of type {kind!r:.60}.")
 
     def compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -374,7 +373,7 @@ class Session:
             if document == self.document and around is self.context:
                 return {"changed": False}
             when = now()
-            self._journaled(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
+            self.write(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
             self.history.add(document, label, when, around)
             self.draft = None
             self.changed(label)
@@ -404,9 +403,19 @@ class Session:
 # ---------------------------------------------------------------------- messages that are neither edits nor views
 
 
+ACTIONS |= {
+    "state": lambda session, _: {"state": session.state()},
+    "check": lambda _, message: check(message.get("text")),
+    "complete": lambda session, message: complete(message.get("text"), message.get("offset"), session.document),
+    "diagnose": lambda session, _: {"findings": findings(session.case)},
+    "history": lambda session, _: {"versions": list(session.history.entries())},
+    "losses": lambda session, message: {"losses": losses_of(session.case, session.context, message.get("format"))},
+    "export": lambda session, message: export(session.case, session.context, message),
+}
+
+
 @action("hello")
-def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
+def _hello(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "library": __version__,
         "demo": session.demo,
@@ -423,168 +432,126 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@action("state")
-def _state(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"state": session.state()}
-
-
 @action("drag")
 def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show views with a term moved, without keeping it."""
-    case = session.case
-    document = drag_term(case.document, message)
-    moved = case.with_document(document)
+    moved = session.case.with_document(drag_term(session.document, message))
     found = view(moved, {"type": "variable", "variable": message["variable"]})
     term = next(each for each in found["terms"] if each["name"] == message["term"])
     views = [view(moved, session.compared(request)) for request in message.get("views") or ()]
     return {"term": term, "axis": found["axis"], "views": views}
 
 
-@action("check")
-def _check(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del session
-    return check(message.get("text"))
-
-
-@action("complete")
-def _complete(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return complete(message.get("text"), message.get("offset"), session.document)
-
-
 @action("draft")
-def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+def _draft(session: Session, message: Mapping[str, Any]) -> None:
     """Keep a text that cannot be read yet, so that it survives the browser and the process."""
     text = None if message.get("text") is None else check_text(message["text"])
     with session.lock:
         if text != session.draft:
-            session.keep_draft(text)
+            session.write(lambda journal: journal.keep_draft(text))
             session.draft = text
-    return {}
 
 
-# Messages about findings and versions.
+# ---------------------------------------------------------------------- versions
 
 
-@action("diagnose")
-def _diagnose(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"findings": findings(session.case)}
+@action("undo", changes=True)
+def _undo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    label = session.history.undo_label
+    if label is not None:
+        session.write(lambda journal: journal.append({"undo": True}))
+    session.history.undo()
+    session.changed(f"Undid: {label}")
+    return {"version": session.history.current.number}
 
 
-@action("undo")
-def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        label = session.history.undo_label
-        if label is not None:
-            session.note({"undo": True})
-        session.history.undo()
-        session.changed(f"Undid: {label}")
-        return {"version": session.history.current.number}
-
-
-@action("redo")
-def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        if session.history.redo_label is not None:
-            session.note({"redo": True})
-        session.history.redo()
-        session.changed(f"Redid: {session.history.current.label}")
-        return {"version": session.history.current.number}
-
-
-@action("history")
-def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"versions": list(session.history.listed())}
+@action("redo", changes=True)
+def _redo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    if session.history.redo_label is not None:
+        session.write(lambda journal: journal.append({"redo": True}))
+    session.history.redo()
+    session.changed(f"Redid: {session.history.current.label}")
+    return {"version": session.history.current.number}
 
 
 @action("name_version")
 def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
-        number = message.get("version", session.history.current.number)
-        named = session.history.named(number, message.get("name"))
-        session.note({"name": [named.number, named.name]})
-        session.history.name(named.number, named.name)
+        named = session.history.with_name(message.get("version", session.history.current.number), message.get("name"))
+        session.write(lambda journal: journal.append({"name": [named.number, named.name]}))
+        session.history.versions[named.number] = named
         session.changed(f"Named version {named.number}")
         return {"version": named.number}
 
 
-@action("goto")
+@action("goto", changes=True)
 def _goto(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        found = session.history.version(message.get("version"))
-        return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
+    found = session.history.version(message.get("version"))
+    return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
 
 
 @action("compare")
 def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    old, new = (session.history.version(message.get(side)) for side in ("old", "new"))
-    cases = [session.case_of(each) for each in (old, new)]
-    sides = {
-        side: {"version": each.number, "label": each.name or each.label} for side, each in (("old", old), ("new", new))
-    }
-    return {**difference(*cases), **sides}
+    sides = {side: session.history.version(message.get(side)) for side in ("old", "new")}
+    facts = {side: {"version": each.number, "label": each.name or each.label} for side, each in sides.items()}
+    return {**difference(*map(session.case_of, sides.values())), **facts}
 
 
-# Messages about files.
+@action("show_member", changes=True)
+def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show another rule base of the committee; what was changed in this one stays in its place."""
+    if session.training is not None and session.training["running"]:
+        raise Refused("busy", "Training is under way: stop it first.")
+    if message.get("member") == session.context.member:
+        return {"changed": False}
+    context, document = session.context.show(message.get("member"), session.document)
+    return session.commit(document, f"Showed member {context.member + 1} of {len(context.members)}", context)
 
 
-def _uploads(session: Session) -> dict[str, Upload]:
-    found: dict[str, Upload] = session.kept.setdefault("uploads", {})
-    return found
+# ---------------------------------------------------------------------- files
 
 
 @action("preview")
 def _preview(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    upload = content_of(message)
+    upload = upload_from(message)
     found = preview(upload)
     with session.lock:
-        kept = _uploads(session)
-        number = f"upload-{session.revision}-{len(kept)}-{time.monotonic_ns()}"
-        kept.clear()  # one at a time: they may be large
-        kept[number] = upload
+        number = f"upload-{session.revision}-{time.monotonic_ns()}"
+        session.uploads = {number: upload}  # one at a time: they may be large
     return {"upload": number, "name": upload.name, **found}
 
 
-@action("open")
+@action("open", changes=True)
 def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        upload = _uploads(session).get(str(message.get("upload")))
-        if upload is None:
-            raise ParameterError("This file is no longer at hand: drop it again.")
-        if upload.kind == "text":
-            raise ParameterError("The text has mistakes: mend them in the editor.")
-        path = session.keep_file(upload.name, upload.content) if upload.kind != "rules" else None
-        if upload.kind == "data":
-            bags, losses = read_data(upload, message)
-            columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
-            return {**_opened_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
-        documents = list(map(check_document, upload.documents))
-        context = Context(
-            upload.name.rsplit(".", 1)[0], session.context.data, upload.model, path, members=tuple(documents)
-        )
-        return session.commit(documents[0], f"Opened {upload.name}", context)
+    upload = session.uploads.get(str(message.get("upload")))
+    if upload is None:
+        raise ParameterError("This file is no longer at hand: drop it again.")
+    if upload.kind == "text":
+        raise ParameterError("The text has mistakes: mend them in the editor.")
+    path = session.keep_file(upload.name, upload.content) if upload.kind != "rules" else None
+    if upload.kind == "data":
+        bags, losses = read_data(upload, message)
+        columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
+        return {**_open_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
+    documents = tuple(map(check_document, upload.documents))
+    name = upload.name.rsplit(".", 1)[0]
+    context = Context(name, session.context.data, upload.model, path, members=documents)
+    return session.commit(documents[0], f"Opened {upload.name}", context)
 
 
-def _opened_data(session: Session, data: Data, message: Mapping[str, Any]) -> dict[str, Any]:
+def _open_data(session: Session, data: Data, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show other bags; if that is asked for, rules to start with come from them."""
-    context = session.context.replaced(data=data)
+    context = session.context.replace(data=data)
     if message.get("start"):
-        return _started(session, context, f"Started from {data.name}")
+        return _start_from(session, context, f"Started from {data.name}")
     found = session.commit(session.document, f"Opened {data.name}", context)
     try:
-        matched(session.case.base, session.case.data)
+        return {**found, "fits": session.case.seen is not None}
     except ValueError:
         return {**found, "fits": False}
-    return {**found, "fits": True}
 
 
-def _started(session: Session, context: Context, label: str) -> dict[str, Any]:
+def _start_from(session: Session, context: Context, label: str) -> dict[str, Any]:
     """Begin anew with the variables of the data and one rule about every bag."""
     if context.bags is None:
         raise InputError("There are no bags yet: open a data file.")
@@ -592,36 +559,9 @@ def _started(session: Session, context: Context, label: str) -> dict[str, Any]:
     return session.commit(found, label, Context(context.name, context.data))
 
 
-@action("start")
-def _start(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    with session.lock:
-        session.check_revision(message)
-        return _started(session, session.context, "Started from the data")
-
-
-@action("show_member")
-def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    """Show another rule base of the committee; what was changed in this one stays in its place."""
-    with session.lock:
-        session.check_revision(message)
-        if session.training is not None and session.training["running"]:
-            raise Refused("busy", "Training is under way: stop it first.")
-        member = message.get("member")
-        if member == session.context.member:
-            return {"changed": False}
-        context, document = session.context.showing(member, session.document)
-        n_members = len(context.members)
-        return session.commit(document, f"Showed member {context.member + 1} of {n_members}", context)
-
-
-@action("losses")
-def _losses(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"losses": losses_of(session.case, session.context, message.get("format"))}
-
-
-@action("export")
-def _export(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return export(session.case, session.context, message)
+@action("start", changes=True)
+def _start(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    return _start_from(session, session.context, "Started from the data")
 
 
 @action("save")

@@ -1,4 +1,4 @@
-"""The state of the studio as one JSON value: variables, terms, rules, operators, history."""
+"""What the page shows of a case: its state, one function per view from a request to a JSON value, and findings."""
 
 from __future__ import annotations
 
@@ -12,120 +12,83 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.explain import Explanation, explain
+from fuzzymil.explain import RuleExplanation, explain
 from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import Finding, all_variables
+from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.inference import clipped, matched
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
-from fuzzymil.studio.document import Rules
+from fuzzymil.studio.document import Rules, terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 
 __all__ = [
-    "condition_columns",
-    "data_of",
-    "rules_of",
-    "state_of",
-    "variables_of",
-    "words",
-    "bags",
-    "committee_on",
-    "explanation",
-    "place_of",
-    "histograms",
-    "variable",
-    "slices",
-    "surface",
-    "numbers_of",
-    "score",
-    "validation",
-    "viewer",
+    "VIEWS",
     "findings",
+    "fold_scores",
+    "labels_of",
+    "place_of",
+    "rmse",
+    "state_of",
+    "statements",
+    "view",
+    "words",
 ]
+
+_BINS = 48
+_CELL_POINTS = 81  # of a curve in the viewer
+_MOST_EXTRA = 200  # instances that are added to a bag
+_MOST_POINTS = 121  # of an axis of a surface
+_MOST_SHOWN = 10_000  # instances on top of a surface
+_MOST_WITHOUT = 2_000  # instances of a bag: each leaves out one, so that this grows with their square
+_TOGETHER = 200  # of these at a time
+_UNKNOWN = 0.05
+"""Firing strength below which no rule is said to apply, as in `fuzzymil.plots.SurfaceDisplay`."""
+
+_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
+_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
+_MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
+
+
+# ---------------------------------------------------------------------- the state
 
 
 def state_of(case: Case) -> dict[str, Any]:
-    """Return everything about the document that does not depend on a view.
-
-    Examples
-    --------
-    >>> from fuzzymil.studio.document import Document
-    >>> case = Case(Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1"), None)
-    >>> state_of(case)["rules"][0]["text"]
-    'IF x is low THEN y = 1'
-    """
-    document = case.document
-    classes = case.classes
+    """Return everything about the document that does not depend on a view."""
+    document, rules = case.document, case.document.rules
     return {
-        "kind": "sugeno" if isinstance(document.rules, RuleBase) else "mamdani",
-        "additive": isinstance(document.rules, RuleBase) and not document.rules.normalize,
+        "kind": "sugeno" if isinstance(rules, RuleBase) else "mamdani",
+        "additive": isinstance(rules, RuleBase) and not rules.normalize,
         "text": document.text,
         "comment": document.base.comment,
-        "variables": variables_of(case),
-        "rules": rules_of(case),
+        "variables": _variables(case),
+        "rules": _rules(case),
         "outputs": list(case.outputs),
-        "operators": _operators(document.rules),
-        "default": dict(zip(case.outputs, document.rules.default, strict=True)),
-        "classes": None if classes is None else [class_text(each) for each in classes],
-        "positive": _positive(case),
-        "threshold": None if classes is None or len(case.outputs) > 1 else case.threshold,
-        "data": data_of(case),
+        "operators": _operators(rules),
+        "default": dict(zip(case.outputs, rules.default, strict=True)),
+        "classes": case.names,
+        "positive": case.positive_name,
+        "threshold": None if case.positive_name is None else case.threshold,
+        "data": _data(case),
     }
 
 
-def _positive(case: Case) -> str | None:
-    if case.classes is None or len(case.outputs) > 1:
-        return None
-    return class_text(case.classes[case.positive])
-
-
-def values_of(bags: Bags | None, name: str, place: int) -> Array | None:
-    """Return the instances' values of a variable; None if the bags have no such feature."""
-    if bags is None:
-        return None
-    if bags.feature_names is None:
-        return bags.instances[:, place] if place < bags.n_features else None
-    return bags.instances[:, bags.feature_names.index(name)] if name in bags.feature_names else None
-
-
-def variables_of(case: Case, only: str | None = None) -> list[dict[str, Any]]:
+def _variables(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     """Return the variables with their terms, or only one of them; outputs of Mamdani rules come last."""
-    n_inputs = len(case.rules.variables)
-    asked = [{(each.variable, each.term) for each in rule.conditions} for rule in case.base.rules]
-    if not isinstance(case.rules, RuleBase):
-        for rule, said in enumerate(case.rules.conclusions):
-            asked[rule] |= {(name, each if isinstance(each, str) else each.term) for name, each in said.items()}
-    found = []
-    for place, variable in enumerate(all_variables(case.rules)):
-        if only not in (None, variable.name):
-            continue
-        is_input = place < n_inputs
-        axis = axis_of(variable, values_of(case.bags, variable.name, place) if is_input else None)
-        found.append(
-            {
-                "name": variable.name,
-                "title": variable.title,
-                "unit": variable.unit,
-                "comment": variable.comment,
-                "input": is_input,
-                "low": variable.low,
-                "high": variable.high,
-                "axis": list(axis),
-                "categories": list(variable.categories),
-                "used_by": [r for r, each in enumerate(asked, 1) if any(name == variable.name for name, _ in each)],
-                "terms": _terms(case, variable, axis, asked),
-            }
-        )
-    return found
-
-
-def _terms(
-    case: Case, variable: Variable, axis: tuple[float, float], asked: list[set[tuple[str, str]]]
-) -> list[dict[str, Any]]:
+    asked = [set(terms_of_rule(case.rules, r)) for r in range(case.base.n_rules)]
     return [
+        _variable(case, each, asked, is_input=place < len(case.rules.variables))
+        for place, each in enumerate(all_variables(case.rules))
+        if only in (None, each.name)
+    ]
+
+
+def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]], *, is_input: bool) -> dict[str, Any]:
+    axis = axis_of(variable, case.values(variable.name) if is_input else None)
+    terms = [
         {
             "name": term,
             **set_facts(chosen, axis),
@@ -135,52 +98,54 @@ def _terms(
         }
         for term, chosen in variable.terms.items()
     ]
+    return {
+        **{name: getattr(variable, name) for name in ("name", "title", "unit", "comment", "low", "high", "categories")},
+        "input": is_input,
+        "axis": axis,
+        "used_by": [r for r, each in enumerate(asked, 1) if any(name == variable.name for name, _ in each)],
+        "terms": terms,
+    }
 
 
-def rules_of(case: Case) -> list[dict[str, Any]]:
+def _rules(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
     rules, base, lines = case.document.rules, case.document.base, case.document.lines
-    texts = source.statements(rules) if isinstance(rules, RuleBase) else rules.statements()
-    exact = source.statements(rules, None, None) if isinstance(rules, RuleBase) else rules.statements(None, None)
-    found = []
-    for r, rule in enumerate(base.rules):
-        negated = list(negations(rule.premise))
-        found.append(
-            {
-                "number": r + 1,
-                "name": base.name_of(r),
-                "label": rule.label,
-                "comment": rule.comment,
-                "text": texts[r],
-                "source": exact[r],
-                "premise": printer.premise_text(rule.premise),
-                "conclusion": _concluded(rules, r),
-                "conclusions": _conclusions(rules, r),
-                "weight": rule.weight,
-                "on": r + 1 not in case.document.off,
-                "line": lines[r] if r < len(lines) else None,
-                "plain": rule.is_plain,
-                "quantified": any(part.quantifier for part in base.parts if part.rule == r),
-                "conditions": [
-                    {
-                        "variable": each.variable,
-                        "term": each.term,
-                        "hedges": list(each.hedges),
-                        "negated": inside,
-                    }
-                    for each, inside in zip(conditions(rule.premise), negated, strict=True)
-                ],
-            }
-        )
-    return found
+    texts, exact = statements(rules), statements(rules, None, None)
+    return [
+        {
+            "number": r + 1,
+            "name": base.name_of(r),
+            "label": rule.label,
+            "comment": rule.comment,
+            "text": texts[r],
+            "source": exact[r],
+            "premise": printer.premise_text(rule.premise),
+            "conclusion": _conclusion(rules, r),
+            "conclusions": _conclusions(rules, r),
+            "weight": rule.weight,
+            "on": r + 1 not in case.document.off,
+            "line": lines[r] if r < len(lines) else None,
+            "plain": rule.is_plain,
+            "quantified": any(part.quantifier for part in base.parts if part.rule == r),
+            "conditions": [
+                {"variable": each.variable, "term": each.term, "hedges": each.hedges, "negated": negated}
+                for each, negated in zip(conditions(rule.premise), negations(rule.premise), strict=True)
+            ],
+        }
+        for r, rule in enumerate(base.rules)
+    ]
 
 
-def _concluded(rules: Rules, r: int) -> str:
+def statements(rules: Rules, *limits: int | None) -> list[str]:
+    """Return each rule as a statement; with limits of None, exactly."""
+    return source.statements(rules, *limits) if isinstance(rules, RuleBase) else rules.statements(*limits)
+
+
+def _conclusion(rules: Rules, r: int) -> str:
     if not isinstance(rules, RuleBase):
         return rules.concluded_text(r)
-    return printer.conclusions(
-        rules.outputs, rules.rules[r].coefs, rules.feature_names, 4, None, adds=not rules.normalize
-    )
+    adds = not rules.normalize
+    return printer.conclusions(rules.outputs, rules.rules[r].coefs, rules.feature_names, 4, None, adds=adds)
 
 
 def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
@@ -194,16 +159,9 @@ def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
             for output, row in zip(rules.outputs, rules.rules[r].coefs, strict=True)
         }
     return {
-        name: {"term": said, "hedges": []}
-        if isinstance(said, str)
-        else {"term": said.term, "hedges": list(said.hedges)}
+        name: {"term": said, "hedges": []} if isinstance(said, str) else {"term": said.term, "hedges": said.hedges}
         for name, said in rules.conclusions[r].items()
     }
-
-
-_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
-_MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
 
 
 def _operators(rules: Rules) -> dict[str, Any]:
@@ -213,29 +171,19 @@ def _operators(rules: Rules) -> dict[str, Any]:
     return found | {name: getattr(rules, name) for name in _MAMDANI}
 
 
-def condition_columns(case: Case) -> list[str]:
-    """Return the input variables that some rule has a condition on, in their order."""
-    used = {condition.variable for rule in case.base.rules for condition in rule.conditions}
-    return [variable.name for variable in case.base.variables if variable.name in used]
-
-
-def data_of(case: Case) -> dict[str, Any] | None:
+def _data(case: Case) -> dict[str, Any] | None:
     """Return the size of the data and its labels, and what keeps the rules from reading it, if anything does."""
     bags = case.bags
     if bags is None:
         return None
-    from fuzzymil.rules.inference import matched
-
-    problem = None
+    problem, counts = None, {}
     try:
-        matched(case.base, case.data)
+        _ = case.seen
     except ValueError as error:
         problem = str(error)
-    counts = {}
     if bags.labels is not None:
-        names, numbers = np.unique(np.array(list(map(class_text, bags.labels)), object).astype(str), return_counts=True)
-        if len(names) <= 50:
-            counts = dict(zip(names.tolist(), numbers.tolist(), strict=True))
+        names, numbers = np.unique(np.array(list(map(class_text, bags.labels)), str), return_counts=True)
+        counts = dict(zip(names.tolist(), numbers.tolist(), strict=True)) if len(names) <= 50 else {}
     return {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
@@ -248,13 +196,7 @@ def data_of(case: Case) -> dict[str, Any] | None:
 
 
 def words() -> dict[str, Any]:
-    """Return the words of the rule language, for completion and highlighting.
-
-    Examples
-    --------
-    >>> "very" in words()["hedges"]
-    True
-    """
+    """Return the words of the rule language, for completion and highlighting."""
     return {
         "hedges": list(HEDGES),
         "quantifiers": [name.upper() for name in QUANTIFIERS],
@@ -263,51 +205,42 @@ def words() -> dict[str, Any]:
     }
 
 
-# The table of bags, and the explanation of one.
+# ---------------------------------------------------------------------- bags
 
 
-def bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+def _bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of the table of bags; ``before`` is a case to compare with."""
-    data, reading = case.data, case.reading
+    data, reading, committee = case.data, case.reading, case.committee
     before: Case | None = request.get("before")
+    chances = right = None
+    if reading is not None:
+        likely = reading.probability(case.found.output)
+        chances = likely[:, reading.positive] if likely.shape[1] == 2 else likely.max(axis=1)
+        right = None if case.labels is None else case.decisions == case.labels
     uncovered = getattr(case.found, "uncovered", None)
-    found: dict[str, Any] = {
+    return {
         "ids": list(map(str, data.ids.tolist())),
         "n_instances": data.sizes,
         "labels": case.labels,
         "scores": case.scores,
         "outputs": case.found.output if len(case.outputs) > 1 else None,
-        "probabilities": None,
+        "probabilities": chances,
         "decisions": case.decisions,
-        "right": None,
+        "right": right,
         "uncovered": np.zeros(data.n_bags, bool) if uncovered is None else uncovered,
         "strongest": case.found.strongest,
-        "n_changed": 0,
-        "before": None,
-        "committee": None,
+        "n_changed": _n_changed(case, before),
+        "before": None if before is None else {"scores": before.scores, "decisions": before.decisions},
+        "committee": None if committee is None else {"decisions": committee.decisions, "outputs": committee.output},
     }
-    if case.committee is not None:
-        found["committee"] = {"decisions": case.committee.decisions, "outputs": case.committee.output}
-    if reading is not None:
-        chances = reading.probability(case.found.output)
-        found["probabilities"] = chances[:, reading.positive] if chances.shape[1] == 2 else chances.max(axis=1)
-        if case.labels is not None:
-            found["right"] = case.decisions == case.labels
-    if before is not None:
-        changed = before.decisions != case.decisions
-        found["n_changed"] = int(changed.sum()) if reading is not None else 0
-        found["before"] = {"scores": before.scores, "decisions": before.decisions}
-    return found
+
+
+def _n_changed(case: Case, before: Case | None) -> int:
+    return 0 if before is None or case.reading is None else int((before.decisions != case.decisions).sum())
 
 
 def place_of(data: Bags, bag: Any) -> int:
-    """Return the place of a bag, given by its place or by its id as text.
-
-    Examples
-    --------
-    >>> place_of(Bags.from_list([[[0.0]], [[1.0]]], ids=["a", "b"]), "b")
-    1
-    """
+    """Return the place of a bag, given by its place or by its id as text."""
     if isinstance(bag, int) and not isinstance(bag, bool) and 0 <= bag < data.n_bags:
         return bag
     ids = list(map(str, data.ids.tolist()))
@@ -316,29 +249,29 @@ def place_of(data: Bags, bag: Any) -> int:
     raise ParameterError(f"There is no bag {bag!r:.60}: expected a place from 0 to {data.n_bags - 1}, or an ID.")
 
 
-def committee_on(case: Case, place: int = 0) -> dict[str, Any] | None:
+def _committee_on(case: Case, place: int = 0) -> dict[str, Any] | None:
     """Return what a committee says about a bag: together, and each of its members, the shown one first."""
     together = case.committee
     if together is None:
         return None
     single = [output[place : place + 1] for output in case.outputs_of_members]
+    chances = None if together.probabilities is None else together.probabilities[place]
+    decisions = [each[0, 0] if case.reading is None else class_text(case.reading.labels(each)[0]) for each in single]
     return {
         "output": together.output[place],
         "decision": together.decisions[place],
-        "probability": None
-        if together.probabilities is None or case.classes is None
-        else dict(zip(map(class_text, case.classes), together.probabilities[place], strict=True)),
+        "probability": _by_class(case.names, chances),
         "members": [
-            {
-                "output": output[0],
-                "decision": output[0, 0] if case.reading is None else class_text(case.reading.labels(output)[0]),
-            }
-            for output in single
+            {"output": output[0], "decision": decision} for output, decision in zip(single, decisions, strict=True)
         ],
     }
 
 
-def explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+def _by_class(names: Any, chances: Any) -> dict[str, float] | None:
+    return None if chances is None or names is None else dict(zip(map(class_text, names), chances, strict=True))
+
+
+def _explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return why a bag got its answer, and the answer without each of its instances."""
     place = place_of(case.data, request.get("bag"))
     one = case.data[[place]]
@@ -348,12 +281,9 @@ def explanation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "bag_id": str(case.data.ids[place]),
         "explanation": found.to_dict(),
         "text": found.to_text(),
-        "committee": committee_on(case, place),
+        "committee": _committee_on(case, place),
         "without": _without_each(case, one),
     }
-
-
-_MOST_WITHOUT = 2_000  # instances of a bag: each leaves out one, so that this grows with their square
 
 
 def _without_each(case: Case, one: Bags) -> list[dict[str, Any]]:
@@ -361,198 +291,229 @@ def _without_each(case: Case, one: Bags) -> list[dict[str, Any]]:
     n = one.n_instances
     if not 1 < n <= _MOST_WITHOUT:
         return []
-    if n <= 200:
-        kept = [np.delete(one.instances, k, axis=0) for k in range(n)]
+    step = _TOGETHER if n <= _TOGETHER else 1  # the bags of a large one would not fit in memory together
+    found = []
+    for start in range(0, n, step):
+        places = range(start, min(start + step, n))
+        kept = [np.delete(one.instances, k, axis=0) for k in places]
         rest = case.of_bags(Bags.from_list(kept, feature_names=one.feature_names))
-        outputs, decisions = rest.found.output, rest.decisions
-    else:  # in turn: together they would not fit in memory
-        each = [
-            case.of_bags(Bags.from_list([np.delete(one.instances, k, axis=0)], feature_names=one.feature_names))
-            for k in range(n)
+        found += [
+            {"instance": k, "output": output.tolist(), "decision": decision}
+            for k, output, decision in zip(places, rest.found.output, rest.decisions, strict=True)
         ]
-        outputs = np.concatenate([part.found.output for part in each])
-        decisions = np.concatenate([part.decisions for part in each])
-    return [
-        {"instance": k, "output": output.tolist(), "decision": decision}
-        for k, (output, decision) in enumerate(zip(outputs, decisions, strict=True))
-    ]
+    return found
 
 
-# Variables and the histogram of their values.
+# ---------------------------------------------------------------------- variables
 
 
-_BINS = 48
-
-
-def variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+def _one_variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one variable with its terms, as in the state."""
     known_name("variable", request.get("variable"), [each.name for each in all_variables(case.rules)])
-    return variables_of(case, str(request["variable"]))[0]
+    return _variables(case, str(request["variable"]))[0]
 
 
-def histograms(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+def _histograms(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return for each input the number of instances in each interval, by the label of their bag."""
     del request
-    seen = matched(case.base, case.data)
-    labels = None if case.labels is None or case.classes is None else case.labels
-    groups = {"all": np.ones(seen.n_instances, bool)}
-    if labels is not None:
-        of_instances = np.repeat(np.asarray(labels, object), seen.sizes)
-        groups = {class_text(name): of_instances == name for name in dict.fromkeys(labels)}
+    groups = {"all": np.ones(case.seen.n_instances, bool)}
+    if case.labels is not None and case.classes is not None:
+        of_instances = np.repeat(case.labels, case.seen.sizes)
+        groups = {class_text(name): of_instances == name for name in dict.fromkeys(case.labels)}
     found = []
-    for d, each in enumerate(case.base.variables):
-        values = seen.instances[:, d]
+    for values, each in zip(case.seen.instances.T, case.base.variables, strict=True):
         edges = np.linspace(*axis_of(each, values), _BINS + 1)
         counts = {name: np.histogram(values[own & ~np.isnan(values)], edges)[0] for name, own in groups.items()}
         found.append({"variable": each.name, "edges": edges, "counts": counts})
     return {"histograms": found}
 
 
-# The output over two inputs or along one, with the region where no rule applies.
+# ---------------------------------------------------------------------- the output over its inputs
 
 
-_MOST_POINTS = 121
-_MOST_SHOWN = 10_000  # instances on top
-UNKNOWN = 0.05
-"""Firing strength below which no rule is said to apply, as in `fuzzymil.plots.SurfaceDisplay`."""
-
-
-def _count(request: Mapping[str, Any], usual: int) -> int:
+def _n_points(request: Mapping[str, Any], usual: int) -> int:
     n = request.get("n", usual)
     if not isinstance(n, int) or isinstance(n, bool) or not 2 <= n <= _MOST_POINTS:
         raise ParameterError(f"n must be a whole number from 2 to {_MOST_POINTS}, got {n!r:.60}.")
     return n
 
 
-def _held(case: Case, request: Mapping[str, Any], shown: tuple[str, ...]) -> dict[str | int, float]:
+def _other_values(case: Case, request: Mapping[str, Any], *shown: str) -> dict[str | int, float]:
     given = request.get("others") or {}
     for name in given:
         known_name("variable", name, case.base.feature_names, "in others")
     return {name: float(value) for name, value in given.items() if name not in shown and value is not None}
 
 
-def surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the output over two variables, ``x`` and ``y``; the others are held."""
+def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the output over two variables, ``x`` and ``y``; the others stay as they are."""
     from fuzzymil.plots import SurfaceDisplay
 
-    x, y = request.get("x"), request.get("y")
-    for name in (x, y):
+    for name in (request.get("x"), request.get("y")):
         known_name("variable", name, case.base.feature_names)
-    output = request.get("output", case.outputs[0])
+    x, y = names = [str(request["x"]), str(request["y"])]
+    seen = None if case.bags is None else case.seen
     made = SurfaceDisplay.from_rules(
         case.rules,
-        str(x),
-        str(y),
-        at=_held(case, request, (str(x), str(y))),
-        output=output,
-        bags=None if case.bags is None else matched(case.base, case.data),
-        n_points=_count(request, 41),
+        x,
+        y,
+        at=_other_values(case, request, x, y),
+        output=request.get("output", case.outputs[0]),
+        bags=seen,
+        n_points=_n_points(request, 41),
     )
+    instances = None
+    if seen is not None:
+        every = slice(None, None, seen.n_instances // _MOST_SHOWN + 1)
+        instances = {
+            "values": [seen.instances[every, case.base.feature_names.index(name)] for name in names],
+            "labels": None if case.labels is None else case.labels[seen.bag_index[every]],
+            "bags": seen.bag_index[every],
+        }
     return {
         "x": made.x,
         "y": made.y,
         "z": made.z,
-        "uncovered": None if made.strongest is None else made.strongest < UNKNOWN,
+        "uncovered": None if made.strongest is None else made.strongest < _UNKNOWN,
         "low": float(made.z.min()),
         "high": float(made.z.max()),
-        "names": [str(x), str(y)],
+        "names": names,
         "titles": [made.xlabel, made.ylabel],
         "output": made.output,
         "others": made.held,
-        "instances": _instances(case, (str(x), str(y))),
+        "instances": instances,
     }
 
 
-def _instances(case: Case, names: tuple[str, ...]) -> dict[str, Any] | None:
-    if case.bags is None:
-        return None
-    seen = matched(case.base, case.data)
-    every = slice(None, None, seen.n_instances // _MOST_SHOWN + 1)
-    columns = [seen.instances[every, case.base.feature_names.index(name)] for name in names]
-    labels = None if case.labels is None else np.asarray(case.labels, object)[seen.bag_index[every]]
-    return {"values": columns, "labels": labels, "bags": seen.bag_index[every]}
-
-
-def slices(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all outputs along one variable; the others are held."""
-    from fuzzymil.rules.editing.comparison import span
-
-    name = str(request.get("variable"))
-    names = case.base.feature_names
+def _slice(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all outputs along one variable; the others stay as they are."""
+    name, names = str(request.get("variable")), case.base.feature_names
     known_name("variable", name, names)
-    seen = None if case.bags is None else matched(case.base, case.data).instances
+    seen = None if case.bags is None else case.seen.instances
     place = np.array([sum(span(each)) / 2 for each in case.base.variables])
     if seen is not None:
         known = ~np.isnan(seen).all(axis=0)
         place[known] = np.nanmedian(seen[:, known], axis=0)
-    for other, value in _held(case, request, (name,)).items():
+    for other, value in _other_values(case, request, name).items():
         place[names.index(str(other))] = value
     d = names.index(name)
     low, high = span(case.base.variables[d], None if seen is None else seen[:, d])
-    x = np.linspace(low, high if high > low else low + 1.0, _count(request, 101))
+    x = np.linspace(low, high if high > low else low + 1.0, _n_points(request, 101))
     rows = np.tile(place, (len(x), 1))
     rows[:, d] = x
     found = case.rules.infer(rows)
-    normalized = getattr(case.rules, "normalize", True)
     return {
         "variable": name,
         "x": x,
         "y": {output: found.output[:, k] for k, output in enumerate(case.outputs)},
         "firing": found.firing.T,
-        "uncovered": found.strongest < UNKNOWN if normalized else None,
+        "uncovered": found.strongest < _UNKNOWN if getattr(case.rules, "normalize", True) else None,
         "others": {each: float(place[k]) for k, each in enumerate(names) if k != d},
     }
 
 
-# How well the rules decide: confusion, ROC curve, and the class they speak for.
+# ---------------------------------------------------------------------- how well the rules decide
 
 
-def validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how the answers compare with the labels; ``threshold`` tries another one."""
-    del request
-    if case.data.labels is None:
+def _score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the few numbers that are always on the screen; ``before`` is a case to compare with."""
+    found: dict[str, Any] = dict.fromkeys(
+        ("n", "right", "accuracy", "auc", "rmse", "uncovered", "changed", "committee")
+    )
+    if case.bags is None:
+        return found
+    found["n"] = case.bags.n_bags
+    found["uncovered"] = int(np.isneginf(case.found.log_firing).all(axis=1).sum())
+    if case.reading is None:
+        if case.labels is not None and np.asarray(case.bags.labels).dtype.kind in "iufb":
+            found["rmse"] = rmse(case.found.output[:, 0], case.numbers)
+            if case.committee is not None:
+                found["committee"] = rmse(case.committee.output[:, 0], case.numbers)
+        return found
+    found["changed"] = _n_changed(case, request.get("before"))
+    if case.labels is not None:
+        right = case.decisions == case.labels
+        found |= {"right": int(right.sum()), "accuracy": float(right.mean()), "auc": _auc(case)}
+        if case.committee is not None:
+            found["committee"] = float((case.committee.decisions == case.labels).mean())
+    return found
+
+
+def rmse(output: Array, labels: Array) -> float:
+    """Return the root of the mean squared error."""
+    return float(np.sqrt(((output - labels) ** 2).mean()))
+
+
+def _auc(case: Case) -> float | None:
+    """Return the area under the ROC curve: how often a bag of the class outranks another."""
+    ranking = case.ranking(case.found.output)
+    if ranking is None:
+        return None
+    name, scores = ranking
+    truth = np.asarray(case.labels == name)
+    n, m = int(truth.sum()), int((~truth).sum())
+    if not n or not m:
+        return None
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal scores share their mean rank
+    return float((ranks[truth].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def labels_of(case: Case) -> Array:
+    """Return the labels; without any, `InputError`."""
+    if case.given.labels is None or case.labels is None:
         raise InputError("The bags have no labels: open a data file with a label column.")
-    labels = np.asarray(case.labels)
-    if case.classes is None:
-        return _errors(case, numbers_of(case))
-    names = [class_text(each) for each in case.classes]
-    decided = np.asarray(case.decisions)
-    confusion = [[int(((labels == truth) & (decided == said)).sum()) for said in names] for truth in names]
+    return case.labels
+
+
+def _validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the answers compare with the labels."""
+    del request
+    labels = labels_of(case)
+    if case.names is None:
+        return _errors(case)
+    names, decided, firing = case.names, case.decisions, case.found.firing
     found: dict[str, Any] = {
         "kind": "classes",
         "classes": names,
         "n": case.data.n_bags,
         "accuracy": float((labels == decided).mean()),
-        "confusion": confusion,
+        "confusion": [[int(((labels == truth) & (decided == said)).sum()) for said in names] for truth in names],
         "unknown": sorted({str(each) for each in labels} - set(names)),
         "roc": None,
-        "rules": _spoken_for(case, labels, names),
+        "rules": [  # how strongly each fires, on average, on the bags of each class
+            {
+                "rule": r + 1,
+                "name": case.base.name_of(r),
+                "firing": {
+                    name: float(firing[labels == name, r].mean()) if (labels == name).any() else None for name in names
+                },
+            }
+            for r in range(case.base.n_rules)
+        ],
     }
-    if len(names) == 2:
-        found |= _ranking(case, labels, names)
-    return found
+    ranking = case.ranking(case.found.output)
+    if ranking is None:
+        return found
+    found |= {"positive": ranking[0], "threshold": case.threshold if len(case.outputs) == 1 else 0.0}
+    auc = _auc(case)
+    if auc is None:
+        return found
+    from sklearn.metrics import roc_curve
+
+    truth = labels == ranking[0]
+    false, true, thresholds = roc_curve(truth, ranking[1])
+    roc = {"fpr": false, "tpr": true, "thresholds": thresholds}
+    return found | {"auc": auc, "roc": roc, "against": auc < 0.5, "scores": ranking[1], "truth": truth}
 
 
-def numbers_of(case: Case) -> Any:
-    """Return labels that are numbers, as the output is."""
-    labels = np.asarray(case.data.labels)
-    if labels.dtype.kind not in "iufb":
-        n_classes = len(np.unique(labels))
-        raise InputError(
-            f"The bags have {n_classes} classes, but the rules have one output: write one output per class, named "
-            "after it, or open data with two classes."
-        )
-    return labels.astype(float)
-
-
-def _errors(case: Case, labels: Any) -> dict[str, Any]:
-    output = case.found.output[:, 0]
-    errors = output - labels
-    spread = float(((labels - labels.mean()) ** 2).mean())
+def _errors(case: Case) -> dict[str, Any]:
+    output, labels = case.found.output[:, 0], case.numbers
+    errors, spread = output - labels, float(((labels - labels.mean()) ** 2).mean())
     return {
         "kind": "numbers",
         "n": len(labels),
-        "rmse": float(np.sqrt((errors**2).mean())),
+        "rmse": rmse(output, labels),
         "mae": float(np.abs(errors).mean()),
         "r2": None if spread == 0 else 1.0 - float((errors**2).mean()) / spread,
         "predicted": output,
@@ -560,139 +521,104 @@ def _errors(case: Case, labels: Any) -> dict[str, Any]:
     }
 
 
-def _ranking(case: Case, labels: Any, names: list[str]) -> dict[str, Any]:
-    """Return the ROC curve of a single output, or of two, about the class it speaks for."""
-    from sklearn.metrics import roc_curve
+def fold_scores(case: Case, parts: list[list[int]], output: Array, *, best: bool = False) -> dict[str, Any]:
+    """Return how well outputs (b, k) do on each part of the bags.
 
-    single = len(case.outputs) == 1
-    place = case.positive if single else 1
-    truth = labels == names[place]
-    found: dict[str, Any] = {"positive": names[place], "threshold": case.threshold if single else 0.0}
-    if truth.all() or not truth.any():
-        return found
-    scores = case.found.output[:, 0] if single else case.found.output[:, 1] - case.found.output[:, 0]
-    false, true, thresholds = roc_curve(truth, scores)
-    auc = _auc(case)
-    assert auc is not None
-    return found | {
-        "auc": auc,
-        "roc": {"fpr": false, "tpr": true, "thresholds": thresholds},
-        "against": auc < 0.5,
-        "scores": scores,
-        "truth": truth,
+    ``best``: of a single output, with the threshold that is best on the other parts instead of the usual one.
+    """
+    from sklearn.metrics import roc_auc_score, roc_curve
+
+    if case.reading is None:
+        errors = [rmse(output[part, 0], case.numbers[part]) for part in parts]
+        rows = [{"n": len(part), "rmse": error} for part, error in zip(parts, errors, strict=True)]
+        return {"folds": rows, "rmse": _mean_and_deviation(errors)}
+    labels, single = np.asarray(case.labels, object), len(case.outputs) == 1
+    ranking = case.ranking(output)
+    truth = scores = np.zeros(0)
+    if ranking is not None:
+        truth, scores = labels == ranking[0], ranking[1]
+
+    def auc(part: Any) -> float | None:
+        both = ranking is not None and 0 < truth[part].sum() < len(part)
+        return float(roc_auc_score(truth[part], scores[part])) if both else None
+
+    every = np.concatenate([np.array(each, int) for each in parts])
+    folds: list[dict[str, Any]] = []
+    for part in parts:
+        threshold = case.threshold if single else None
+        if threshold is not None:
+            if best:
+                rest = np.setdiff1d(every, part)
+                threshold = _best_threshold(scores[rest], truth[rest], threshold)
+            right = (scores[part] > threshold) == truth[part]
+        else:
+            right = np.array(list(map(class_text, case.reading.labels(output[part]))), object) == labels[part]
+        folds.append({"n": len(part), "accuracy": float(right.mean()), "auc": auc(part), "threshold": threshold})
+    roc, area = None, auc(every)
+    if area is not None:
+        false, true, _ = roc_curve(truth[every], scores[every])
+        roc = {"fpr": false, "tpr": true, "auc": area}
+    return {
+        "folds": folds,
+        "accuracy": _mean_and_deviation([row["accuracy"] for row in folds]),
+        "auc": _mean_and_deviation([row["auc"] for row in folds if row["auc"] is not None]),
+        "roc": roc,
     }
 
 
-def _spoken_for(case: Case, labels: Any, names: list[str]) -> list[dict[str, Any]]:
-    """Return for each rule the mean strength with which it fires on the bags of each class."""
-    firing = case.found.firing
-    groups = {name: labels == name for name in names}
-    return [
-        {
-            "rule": r + 1,
-            "name": case.base.name_of(r),
-            "firing": {name: float(firing[own, r].mean()) if own.any() else None for name, own in groups.items()},
-        }
-        for r in range(case.base.n_rules)
-    ]
+def _best_threshold(scores: Array, truth: Array, usual: float) -> float:
+    """Return the threshold with the most right answers, of equally good ones the one nearest to the usual one."""
+    places = np.unique(scores)
+    between = np.concatenate([[places[0] - 1.0], (places[1:] + places[:-1]) / 2, [places[-1] + 1.0], [usual]])
+    right = np.array([((scores > each) == truth).mean() for each in between])
+    best = between[right == right.max()]
+    return float(best[np.abs(best - usual).argmin()])
 
 
-def score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the few numbers that are always on the screen; ``before`` is a case to compare with."""
-    found: dict[str, Any] = dict.fromkeys(
-        ("n", "right", "accuracy", "auc", "rmse", "uncovered", "changed", "committee")
-    )
-    if case.bags is None:
-        return found
-    before: Case | None = request.get("before")
-    found["n"] = case.bags.n_bags
-    found["uncovered"] = int(np.isneginf(case.found.log_firing).all(axis=1).sum())
-    if case.reading is not None:
-        found["changed"] = 0 if before is None else int((before.decisions != case.decisions).sum())
-    if case.labels is None:
-        return found
-    if case.reading is None:
-        if np.asarray(case.bags.labels).dtype.kind not in "iufb":
-            return found
-        labels = numbers_of(case)
-        found["rmse"] = float(np.sqrt(((case.found.output[:, 0] - labels) ** 2).mean()))
-        if case.committee is not None:
-            found["committee"] = float(np.sqrt(((case.committee.output[:, 0] - labels) ** 2).mean()))
-        return found
-    right = case.decisions == case.labels
-    found |= {"right": int(right.sum()), "accuracy": float(right.mean())}
-    if case.committee is not None:
-        found["committee"] = float((case.committee.decisions == case.labels).mean())
-    if case.classes is not None and len(case.classes) == 2:
-        found["auc"] = _auc(case)
-    return found
+def _mean_and_deviation(values: list[float]) -> list[float] | None:
+    return [float(np.mean(values)), float(np.std(values))] if values else None
 
 
-def _auc(case: Case) -> float | None:
-    """Return the area under the ROC curve: how often a positive bag outranks a negative one."""
-    assert case.classes is not None
-    single = len(case.outputs) == 1
-    name = class_text(case.classes[case.positive if single else 1])
-    truth = np.asarray(case.labels == name)
-    n_positive, n_negative = int(truth.sum()), int((~truth).sum())
-    if not n_positive or not n_negative:
-        return None
-    output = case.found.output
-    scores = output[:, 0] if single else output[:, 1] - output[:, 0]
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal scores share their mean rank
-    return float((ranks[truth].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+# ---------------------------------------------------------------------- the rule viewer
 
 
-# The rule viewer: rules and variables, the instances of one bag on every set, and the steps to the output.
-
-
-_POINTS = 81
-_MOST_EXTRA = 200
-
-
-def viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+def _viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the walk from a bag's instances to its output.
 
     ``extra`` are instances to add, as rows in the order of the rules' variables; ``without`` are places of instances to
     leave out; ``change`` maps places of instances to other values of some variables.
     """
-    bag, kept = _bag(case, request)
+    bag, kept = _changed_bag(case, request)
     own = case.of_bags(bag)
     found = explain(own.rules, bag, reading=own.explained)
     seen = clipped(own.base, bag).instances
-    columns = condition_columns(case)
+    used = {condition.variable for rule in case.base.rules for condition in rule.conditions}
+    axes = {each.name: axis_of(each, case.values(each.name)) for each in case.base.variables if each.name in used}
+    by_place = {rule.index: rule for rule in found.rules}
     return {
         "bag": request.get("bag"),
         "bag_id": str(bag.ids[0]),
         "label": None if bag.labels is None else class_text(bag.labels[0]),
         "variables": [variable.name for variable in case.base.variables],
-        "columns": columns,
-        "axes": {name: axis_of(*_variable(case, name)) for name in columns},
+        "columns": list(axes),
+        "axes": axes,
         "instances": bag.instances,
         "places": kept,
-        "rows": _rows(own, found, seen, {name: axis_of(*_variable(case, name)) for name in columns}),
+        "rows": [_row(own, r, by_place[r], seen, axes) for r in range(own.base.n_rules)],
         "outputs": list(own.outputs),
         "output": own.found.output[0],
         "default": own.rules.default,
         "threshold": own.threshold if own.reading is not None and len(own.outputs) == 1 else None,
         "decision": own.decisions[0],
         "score": found.score,
-        "probability": None
-        if found.probability is None
-        else dict(zip(map(class_text, found.classes or ()), found.probability, strict=False)),
+        "probability": _by_class(found.classes, found.probability),
         "uncovered": bool(np.isneginf(own.found.log_firing[0]).all()),
         "joined": None if found.joined is None else found.joined.to_dict(),
-        "committee": committee_on(own),
+        "committee": _committee_on(own),
     }
 
 
-def _variable(case: Case, name: str) -> tuple[Any, Array | None]:
-    place = case.base.feature_names.index(name)
-    return case.base.variables[place], values_of(case.bags, name, place)
-
-
-def _bag(case: Case, request: Mapping[str, Any]) -> tuple[Bags, list[int | None]]:
+def _changed_bag(case: Case, request: Mapping[str, Any]) -> tuple[Bags, list[int | None]]:
     """Return the bag to show, with instances added, changed or left out, and the place of each in the data."""
     names = case.base.feature_names
     rows, places = np.zeros((0, len(names))), list[int | None]()
@@ -723,61 +649,45 @@ def _bag(case: Case, request: Mapping[str, Any]) -> tuple[Bags, list[int | None]
     return Bags(rows, [0, len(rows)], ids=ids, labels=label, feature_names=names), places
 
 
-def _rows(case: Case, found: Explanation, seen: Array, axes: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
-    by_place = {rule.index: rule for rule in found.rules}
-    rows = []
-    for r in range(case.base.n_rules):
-        explained = by_place[r]
-        rows.append(
-            {
-                "rule": r + 1,
-                "name": explained.name,
-                "text": explained.text,
-                "weight": case.document.base.rules[r].weight,
-                "on": r + 1 not in case.document.off,
-                "cells": _cells(case, r, seen, axes),
-                "parts": [
-                    {
-                        "text": part.text,
-                        "quantifier": part.quantifier,
-                        "count": part.count,
-                        "negated": part.negated,
-                        "deciding": part.deciding,
-                        "degree": part.degree,
-                        "truth": list(part.truth),
-                        "shares": list(part.shares),
-                        "witnesses": [witness.instance for witness in part.witnesses],
-                    }
-                    for part in explained.parts
-                ],
-                "witness": explained.witness,
-                "firing": explained.firing,
-                "share": explained.strength,
-                "conclusion": list(explained.outputs),
-                "concluded": explained.concluded,
-                "contribution": list(explained.contributions),
-            }
-        )
-    return rows
+def _row(
+    case: Case, r: int, explained: RuleExplanation, seen: Array, axes: Mapping[str, tuple[float, float]]
+) -> dict[str, Any]:
+    return {
+        "rule": r + 1,
+        "name": explained.name,
+        "text": explained.text,
+        "weight": case.document.base.rules[r].weight,
+        "on": r + 1 not in case.document.off,
+        "cells": _cells(case, r, seen, axes),
+        "parts": [
+            {**part.to_dict(), "witnesses": [witness.instance for witness in part.witnesses]}
+            for part in explained.parts
+        ],
+        "witness": explained.witness,
+        "firing": explained.firing,
+        "share": explained.strength,
+        "conclusion": explained.outputs,
+        "concluded": explained.concluded,
+        "contribution": explained.contributions,
+    }
 
 
 def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
     """Return the conditions of a rule, each with the curve of its set and the degree of every instance in it."""
-    base: RuleBase = case.base
-    found = []
+    base, found = case.base, []
     premise = base.rules[r].premise
     for condition, negated in zip(conditions(premise), negations(premise), strict=True):
         d = base.feature_names.index(condition.variable)
         chosen = base.variables[d].terms[condition.term]
-        x = np.linspace(*axes[condition.variable], _POINTS)
         # As in the network, an unknown value counts in favor of the rule.
         unknown = np.isnan(seen[:, d])
         degrees = hedged(chosen, condition.hedges, np.where(unknown, 0.0, seen[:, d]))
+        x = np.linspace(*axes[condition.variable], _CELL_POINTS)
         found.append(
             {
                 "variable": condition.variable,
                 "term": condition.term,
-                "hedges": list(condition.hedges),
+                "hedges": condition.hedges,
                 "negated": negated,
                 "curve": np.round(hedged(chosen, condition.hedges, x), 5),
                 "degrees": np.where(unknown, 0.0 if negated else 1.0, degrees),
@@ -786,8 +696,35 @@ def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, floa
     return found
 
 
-# What deserves attention in the rules, each finding with the edit that it advises.
+VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
+    "bags": _bags,
+    "explain": _explanation,
+    "histograms": _histograms,
+    "score": _score,
+    "slice": _slice,
+    "surface": _surface,
+    "validation": _validation,
+    "variable": _one_variable,
+    "viewer": _viewer,
+}
+"""The views by name. They only read: a drag asks for them with rules that are not kept."""
 
+
+def view(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one view.
+
+    Examples
+    --------
+    >>> from fuzzymil.studio.document import Document
+    >>> case = Case(Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1"), None)
+    >>> view(case, {"type": "variable", "variable": "x"})["terms"][0]["name"]
+    'low'
+    """
+    known_name("view", request.get("type"), VIEWS)
+    return {"type": request["type"], **VIEWS[str(request["type"])](case, request)}
+
+
+# ---------------------------------------------------------------------- what deserves attention
 
 _CALL = re.compile(r"edit\((?:[^()]|\([^()]*\))*\)")
 _LABELS = {
@@ -803,27 +740,16 @@ _LABELS = {
 
 
 def findings(case: Case) -> list[dict[str, Any]]:
-    """Return the findings of `diagnose`, each with a request that applies its advice, where it has one.
-
-    Examples
-    --------
-    >>> from fuzzymil.bags import Bags
-    >>> from fuzzymil.studio.document import Document
-    >>> text = "VARIABLE x: low = Gaussian(0, 1)" + "  IF x is low THEN y = 1" * 2 + "  IF anything THEN y = 0"
-    >>> found = findings(Case(Document(text), Bags.from_list([[[0.0]], [[3.0]]])))
-    >>> [(each["kind"], each["fix"]["edit"]["arguments"]) for each in found]
-    [('duplicate', {'merge': [(1, 2)]})]
-    """
-    rules = case.rules
-    found: tuple[Finding, ...] = tuple(rules.diagnose(case.data))
+    """Return the findings of `diagnose`, each with a request that applies its advice, where it has one."""
+    found: tuple[Finding, ...] = tuple(case.rules.diagnose(case.data))
     return [
         {
             "kind": each.kind,
-            "rules": list(each.rules),
+            "rules": each.rules,
             "bags": list(map(str, each.bags)),
             "message": each.message,
             "advice": each.advice,
-            "fix": _fix(each, rules.n_rules),
+            "fix": _fix(each, case.rules.n_rules),
         }
         for each in found
         # What a person switched off is meant not to fire.
@@ -849,23 +775,3 @@ def _arguments(call: str) -> dict[str, Any] | None:
     if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(node)):
         return None
     return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-
-
-VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
-    "bags": bags,
-    "explain": explanation,
-    "histograms": histograms,
-    "score": score,
-    "slice": slices,
-    "surface": surface,
-    "validation": validation,
-    "variable": variable,
-    "viewer": viewer,
-}
-"""The views by name. They only read: a drag asks for them with rules that are not kept."""
-
-
-def view(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one view."""
-    known_name("view", request.get("type"), VIEWS)
-    return {"type": request["type"], **VIEWS[str(request["type"])](case, request)}
