@@ -133,7 +133,7 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
     None instead of the rules if they are a text with mistakes.
     """
-    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.rules.files import ENDINGS
     from fuzzymil.studio import Document
 
     if holds_rules(path):

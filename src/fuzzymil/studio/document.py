@@ -16,7 +16,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.lexer import Token, tokens
 from fuzzymil.studio.messages import LIMITS

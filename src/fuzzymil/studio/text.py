@@ -11,7 +11,7 @@ from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
 from fuzzymil.studio.document import Document, check_text

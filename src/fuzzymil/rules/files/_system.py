@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files.syntax import Piece
+from fuzzymil.rules.files._format import Rules
+from fuzzymil.rules.files._syntax import Piece
 from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.mamdani import PER_OUTPUT, MamdaniRules
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -101,7 +104,30 @@ def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
 # ---------------------------------------------------------------------- from rules
 
 
-def from_sugeno(base: RuleSet) -> System:
+def parts(rules: Rules) -> tuple[RuleSet, tuple[Variable, ...]]:
+    """Return the rules (of Mamdani rules the premises), and the outputs of Mamdani rules."""
+    return (rules.premises, rules.outputs) if isinstance(rules, MamdaniRules) else (rules, ())
+
+
+def system_of(rules: Rules) -> System:
+    """Return the system that rules describe, for single instances."""
+    if not isinstance(rules, MamdaniRules):
+        return _from_sugeno(rules)
+    outputs = [
+        Output(
+            output.name,
+            output.terms,
+            output.low,
+            output.high,
+            default,
+            **{name: rules.setting(name, k) for name in PER_OUTPUT},
+        )
+        for k, (output, default) in enumerate(zip(rules.outputs, rules.default, strict=True))
+    ]
+    return _from_rules(rules.premises, outputs, rules.conclusions, activation=rules.activation)
+
+
+def _from_sugeno(base: RuleSet) -> System:
     """Return the system of Sugeno rules.
 
     Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
@@ -122,10 +148,10 @@ def from_sugeno(base: RuleSet) -> System:
         for k, output in enumerate(base.outputs)
     ]
     said = [dict.fromkeys(base.outputs, name) for name in names]
-    return from_rules(base, outputs, said, rules)
+    return _from_rules(base, outputs, said, rules)
 
 
-def from_rules(
+def _from_rules(
     base: RuleSet,
     outputs: Iterable[Output],
     conclusions: Iterable[Mapping[str, str | Is]],
@@ -148,10 +174,22 @@ def from_rules(
 
 
 # ---------------------------------------------------------------------- to rules
-# Each returns fields; the instances of a bag are joined by their maximum.
 
 
-def to_sugeno(system: System) -> dict[str, Any]:
+def rules_of(system: System) -> Rules:
+    """Return the rules that a system describes; the instances of a bag are joined by their maximum."""
+    try:
+        if system.sugeno:
+            return RuleBase(**_sugeno(system))
+        premises, fields = _mamdani(system)
+        return MamdaniRules(premises=RuleBase(**premises), **fields)
+    except RuleSyntaxError:
+        raise
+    except ParameterError as problem:
+        raise RuleSyntaxError(str(problem)) from None
+
+
+def _sugeno(system: System) -> dict[str, Any]:
     """Return the fields of the rule base that a Sugeno system describes."""
     rows = {
         output.name: {name: row for name, row in output.terms.items() if isinstance(row, tuple)}
@@ -173,7 +211,7 @@ def to_sugeno(system: System) -> dict[str, Any]:
     }
 
 
-def to_mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
+def _mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields of the premises and of the Mamdani rules that a system describes."""
     names = [variable.name for variable in system.inputs]
     outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
