@@ -15,18 +15,16 @@ from fuzzymil.plots import (
     HIGH,
     LOW,
     CurvesDisplay,
-    DistributionDisplay,
     Line,
     MembershipDisplay,
     PathDisplay,
     PathPanel,
-    RanksDisplay,
     RuleGridDisplay,
-    ScoresDisplay,
     SpaceDisplay,
     save_figure,
 )
 from fuzzymil.rules import Rule, Variable
+from paper.figures import DistributionDisplay, RanksDisplay, ScoresDisplay
 
 CENTERS = np.array([[0.0, 10.0], [1.0, 30.0], [0.5, 20.0]])
 RULES = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, [0.0, 1.0, 0.9], feature_names=["width", "depth"])

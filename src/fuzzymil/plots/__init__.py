@@ -12,12 +12,9 @@ from fuzzymil.plots._importance import ImportanceDisplay
 from fuzzymil.plots._joined import JoinedSetDisplay
 from fuzzymil.plots._membership import MembershipDisplay
 from fuzzymil.plots._outlines import RuleOutline
-from fuzzymil.plots._radar import CubeDisplay
-from fuzzymil.plots._ranks import RanksDisplay
 from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay
 from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
 from fuzzymil.plots._rule_grid import RuleGridDisplay
-from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
 from fuzzymil.plots._shapes import Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._space import SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
@@ -27,11 +24,9 @@ __all__ = [
     "FAINT",
     "HIGH",
     "LOW",
-    "CubeDisplay",
     "CurvesDisplay",
     "DataDiagnosisDisplay",
     "DifferenceDisplay",
-    "DistributionDisplay",
     "EffectDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
@@ -41,7 +36,6 @@ __all__ = [
     "MembershipDisplay",
     "PathDisplay",
     "PathPanel",
-    "RanksDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "RocCurve",
@@ -49,7 +43,6 @@ __all__ = [
     "RuleEllipse",
     "RuleGridDisplay",
     "RuleOutline",
-    "ScoresDisplay",
     "Shape",
     "ShapePanel",
     "ShapesDisplay",
