@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         comparators,
         datasets,
         estimators,
-        experiments,
         explain,
         inference,
         learn,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
         MissingExtraError,
         ModelFileError,
         ParameterError,
-        ProcessLostError,
         RescuedError,
         RuleSyntaxError,
     )
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
         load_model,
         train_rules,
     )
-    from fuzzymil.inference.inference import use_engine
+    from fuzzymil.inference.activations import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
     from fuzzymil.learn.train.constraints import Constraints
     from fuzzymil.report import write_report
@@ -86,7 +84,6 @@ __all__ = [
     "Operators",
     "ParameterError",
     "PerInstance",
-    "ProcessLostError",
     "RescuedError",
     "RuleBase",
     "RuleClassifier",
@@ -104,7 +101,6 @@ __all__ = [
     "datasets",
     "diagnose_data",
     "estimators",
-    "experiments",
     "explain",
     "inference",
     "learn",
@@ -124,7 +120,7 @@ heed_thread_limit()
 _HOMES = {
     "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
-    "inference.inference": ("use_engine",),
+    "inference.activations": ("use_engine",),
     "inference.membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),

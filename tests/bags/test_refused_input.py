@@ -178,8 +178,8 @@ def test_a_missing_value_is_named(position):
         ({"ids": {1, 2, 3}}, "Expected 3 bag ids, .*set"),
         ({"ids": [["a"], ["b"], ["c"]]}, r"Expected 3 bag ids, .*\(3, 1\)"),
         ({"ids": [[1], [1, 2], [1]]}, "Expected 3 bag ids"),
-        ({"ids": ["a", None, "c"]}, "Bag 1 has no bag id, got None"),
-        ({"ids": [1.0, np.nan, 2.0]}, "Bag 1 has no bag id, got nan"),
+        ({"ids": ["a", None, "c"]}, "Bag 1: this bag has no bag id, got None"),
+        ({"ids": [1.0, np.nan, 2.0]}, "Bag 1: this bag has no bag id, got nan"),
         ({"ids": objects([{}, {}, {}])}, "{} cannot be a bag id"),
         ({"labels": [1]}, r"Expected 3 labels, one for each of the bags, got shape \(1,\)"),
         ({"labels": [[1], [0], [1]]}, "Expected 3 labels"),
@@ -228,19 +228,19 @@ def test_messages_use_the_ids_that_were_given():
         ({"bag_ids": "abc"}, "Expected 3 bag ids, .*got 'abc'"),
         ({"bag_ids": {1, 2, 3}}, "Expected 3 bag ids, .*set"),
         ({"bag_ids": iter([1, 2, 3])}, "Expected 3 bag ids, .*list_iterator"),
-        ({"bag_ids": [1, None, 2]}, "Row 1 has no bag id, got None:.*every row.*one"),
-        ({"bag_ids": [1, np.nan, 2]}, "Row 1 has no bag id, got nan"),
-        ({"bag_ids": ["a", np.float32("nan"), None]}, "Row 1 has no bag id"),
-        ({"bag_ids": pd.array([1, None, 2], "Int64")}, "Row 1 has no bag id"),
-        ({"bag_ids": pd.Series(["a", None, "b"])}, "Row 1 has no bag id"),
-        ({"bag_ids": pd.to_datetime(["2020-01-01", None, None])}, "Row 1 has no bag id, got NaT"),
-        ({"bag_ids": np.ma.masked_array([1, 1, 2], [False, True, False])}, "Row 1 has no bag id"),
-        ({"bag_ids": np.ma.masked_array(["a", "a", "b"], [False, True, False])}, "Row 1 has no bag id"),
+        ({"bag_ids": [1, None, 2]}, "Row 1: this row has no bag id, got None:.*every row.*one"),
+        ({"bag_ids": [1, np.nan, 2]}, "Row 1: this row has no bag id, got nan"),
+        ({"bag_ids": ["a", np.float32("nan"), None]}, "Row 1: this row has no bag id"),
+        ({"bag_ids": pd.array([1, None, 2], "Int64")}, "Row 1: this row has no bag id"),
+        ({"bag_ids": pd.Series(["a", None, "b"])}, "Row 1: this row has no bag id"),
+        ({"bag_ids": pd.to_datetime(["2020-01-01", None, None])}, "Row 1: this row has no bag id, got NaT"),
+        ({"bag_ids": np.ma.masked_array([1, 1, 2], [False, True, False])}, "Row 1: this row has no bag id"),
+        ({"bag_ids": np.ma.masked_array(["a", "a", "b"], [False, True, False])}, "Row 1: this row has no bag id"),
         ({"bag_ids": objects([{}, {}, {}])}, "{} cannot be a bag id"),
         ({"bag_ids": objects([[1], [1], [2]])}, r"\[1\] cannot be a bag id"),
-        ({"labels": [0, 1, 1]}, "Bag 1 has two labels, 0 and 1: a bag has one label. .*instance_labels"),
-        ({"labels": ["0", 0, 1]}, "Bag 1 has two labels, 0 and 0"),
-        ({"labels": [1.0, np.nan, 1.0]}, "Bag 1 has two labels, 1.0 and nan"),
+        ({"labels": [0, 1, 1]}, "Row 1: bag 1 has two labels, 0 in row 0 and 1 here: .*instance_labels"),
+        ({"labels": ["0", 0, 1]}, "bag 1 has two labels, 0 in row 0 and 0 here"),
+        ({"labels": [1.0, np.nan, 1.0]}, "bag 1 has two labels, 1.0 in row 0 and nan here"),
         ({"labels": [1]}, r"Expected 3 labels, one for each of the rows, got shape \(1,\)"),
         ({"labels": objects([{}, {}, {}])}, "{} cannot be a bag id or a label"),
         ({"instance_labels": [1]}, "Expected 3 instance labels, one for each of the rows"),
@@ -274,9 +274,9 @@ def test_from_long_refuses(arguments, message):
         ({"frame": long_frame(width=[1, 2, None, 4, 5, "x"])}, "Column 'width': 'x' in row 5"),
         ({"frame": long_frame(width=[1j] * 6)}, "Column 'width': Complex"),
         ({"frame": long_frame(width=objects([[1], [2], [3], [4], [5], [6]]))}, r"Column 'width': \[1\] in row 0"),
-        ({"frame": long_frame(label=range(6))}, "Bag a has two labels, 0 and 4"),
-        ({"frame": long_frame(label=[1, 1, 0, 1, None, 1])}, "Bag a has two labels, 1.0 and nan"),
-        ({"frame": long_frame(bag=["a", "a", None, "b", "b", "b"])}, "Row 2 has no bag id"),
+        ({"frame": long_frame(label=range(6))}, "Row 3: bag c has two labels, 1 in row 1 and 3 here"),
+        ({"frame": long_frame(label=[1, 1, 0, 1, None, 1])}, "bag a has two labels, 1.0 in row 0 and nan here"),
+        ({"frame": long_frame(bag=["a", "a", None, "b", "b", "b"])}, "Row 2: this row has no bag id"),
         (
             {"frame": long_frame(width=[1, np.inf, 1, 1, 1, 1])},
             "'width' of bag c, row 0 of the bag .row 1., is infinite",
@@ -388,3 +388,11 @@ def test_the_constructor_refuses(arguments, message):
 def test_concatenate_refuses(parts, message):
     with pytest.raises(InputError, match=message):
         Bags.concatenate(parts)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["objects", "NumPy text"])
+@pytest.mark.parametrize("field", ["labels", "ids", "feature_names"])
+def test_half_of_a_character_is_refused_by_name(field, wide):
+    given = np.array(["a", "x\ud800"], dtype=str if wide else object)
+    with pytest.raises(InputError, match="half of a character"):
+        Bags.from_list([[[0.0, 1.0]], [[1.0, 2.0]]], **{field: given})

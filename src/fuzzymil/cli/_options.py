@@ -197,7 +197,12 @@ Order = Annotated[
     int | None, _training("order", "Conclusions: 0 for constants (default), 1 for linear functions of the features.")
 ]
 NEstimators = Annotated[int | None, _setting("n-estimators", "Number of rule bases to average (default: 1).")]
-NInit = Annotated[
+NInit = Annotated[int | None, _training("n-init", "Number of initializations; the best is kept (default: 1).")]
+MaxEpochs = Annotated[int | None, _training("max-epochs", "Maximum number of training epochs (default: 150).", min=1)]
+LearningRate = Annotated[
+    float | None, _training("learning-rate", "Learning rate (default: 0.03; Mamdani rules: 0.05).")
+]
+Init = Annotated[
     str | None,
     _training_text(
         "init",

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
 # Not for --set: they have options of their own or fields that can be set; or they are of no use here.
-_NOT_SET = ("callbacks", "checkpoint", "constraints", "inputs", "operators", "outputs", "rules", "training", "verbose")
-_NOT_SET += ("warm_start",)
+_NOT_SET = {"callbacks", "checkpoint", "constraints", "inputs", "operators", "outputs", "rules", "training", "verbose"}
+_NOT_SET |= {"warm_start"}
 _OPTIONS = {"init": "--init", "random_state": "--seed", "pos_label": "--pos-label", "max_rules": "--n-rules"}
 
 

@@ -7,7 +7,7 @@ import shlex
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -36,9 +36,6 @@ from fuzzymil.cli._settings import (
     new_estimator,
     positive_label,
 )
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["fit"]
 

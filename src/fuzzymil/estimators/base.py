@@ -32,11 +32,10 @@ from fuzzymil.estimators.parameters import Check, either, instance, label
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import ClassReading, Committee, RuleModel
 from fuzzymil.explain import Importance, importance
-from fuzzymil.learn.train.distributed.census import Census, take_census
-from fuzzymil.learn.train.distributed.processes import ProcessGroup
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.learn.train.stream import StreamSummary, summarize
 from fuzzymil.rules import RuleBase
 
 _TYPICAL_VALUES = 10  # over which a condition on a missing value is averaged
@@ -286,7 +285,7 @@ class Learner(Committee, RuleEstimator):
 
     def _scaling(
         self, measures: Measures, targets: Array, *, standardize: bool = True, clip: float | None = 3.0
-    ) -> Any:
+    ) -> Scaling:
         """Return how features, and the targets of a regression, are standardized."""
         del targets
         return Scaling.fit(measures, standardize=standardize, clip=clip)
@@ -476,7 +475,7 @@ class BagRegressor(RegressorMixin, Learner):
 
     def _scaling(self, measures: Measures, targets: Array, **settings: Any) -> Scaling:
         deviation = targets.std(axis=0)
-        found = super()._scaling(measures, targets, **settings)
+        found: Scaling = super()._scaling(measures, targets, **settings)
         return found.with_targets(targets.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
 
     def __sklearn_tags__(self) -> Any:
@@ -514,33 +513,33 @@ class BagRegressor(RegressorMixin, Learner):
 # ---------------------------------------------------------------------- streams
 
 
-class StreamSummary(NamedTuple):
+class LabeledStream(NamedTuple):
     """What one pass over a stream of bags tells: their labels, and a sample of them."""
 
-    census: Census
+    summary: StreamSummary
     labels: EncodedLabels  # of all bags
     overview: Overview
 
     @property
     def sample(self) -> tuple[Bags, EncodedLabels]:
         """Some of the bags, and their labels."""
-        return self.census.sample, self.labels.only(self.census.places)
+        return self.summary.sample, self.labels.only(self.summary.places)
 
 
 def summarize_stream(
     estimator: Learner, stream: BagStream, y: Any, sample_weight: Any, *, resumes: bool = False
-) -> StreamSummary:
+) -> LabeledStream:
     """Read a stream once."""
     for name, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None:
             raise InputError(f"The bags of a stream carry their labels and have equal weights: leave {name} out.")
     check = functools.partial(estimator._bags_to_learn_from, resumes=resumes)
     with counting_bar("Reading", enabled=bool(estimator.verbose)) as report:
-        census = take_census(stream, ProcessGroup(), check, report)
-    n_bags = len(census.labels)
+        summary = summarize(stream, check, report)
+    n_bags = len(summary.labels)
     require_bags(n_bags)
     # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
     blank = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
-    labels = estimator._encode(blank, census.labels, None, resumes=resumes)
-    census.measures.require_moderate(census.sample.names)
-    return StreamSummary(census, labels, Overview(census.measures, labels.targets, labels.weights))
+    labels = estimator._encode(blank, summary.labels, None, resumes=resumes)
+    summary.measures.require_moderate(summary.sample.names)
+    return LabeledStream(summary, labels, Overview(summary.measures, labels.targets, labels.weights))

@@ -37,10 +37,9 @@ from fuzzymil.estimators.options import Operators, Training, network_parameters
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer, names, real
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.explain.coverage import Coverage, used_features
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.constraints import Constraints, Touched
-from fuzzymil.learn.train.distributed.processes import ProcessGroup
 from fuzzymil.learn.train.limits import projected, touched_by, unmoved
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.partition import sampled
@@ -51,7 +50,7 @@ from fuzzymil.rules.mamdani import MamdaniRules
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
-    from fuzzymil.learn.train.distributed.feed import Feed
+    from fuzzymil.learn.train.feed import Feed
 
 _FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
 _TEXT_OF_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
@@ -138,7 +137,7 @@ class Network(Learner):
 
     def _check_given(self, given: RuleBase) -> None:
         """Raise for parameters that given rules settle: their number and operators."""
-        known = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        known = {field.name: field.default for field in dataclasses.fields(self)}
         asked: dict[str, Any] = {}
         if self.n_rules not in (known["n_rules"], given.n_rules):
             asked["n_rules"] = self.n_rules
@@ -306,22 +305,21 @@ class Network(Learner):
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
         require_jax("Training a network")
-        from fuzzymil.learn.train.distributed.feed import Feed
+        from fuzzymil.learn.train.feed import Feed
 
         resumes = self._training.warm_start and hasattr(self, "_state")
-        summary = summarize_stream(self, stream, y, sample_weight, resumes=resumes)
+        read = summarize_stream(self, stream, y, sample_weight, resumes=resumes)
         rng = check_random_state(self.random_state)
-        census, labels = summary.census, summary.labels
-        bags, sample = summary.sample
-        state = self._start(bags, sample, rng, summary.overview, resumes=resumes)
+        summary, labels = read.summary, read.labels
+        bags, sample = read.sample
+        state = self._start(bags, sample, rng, read.overview, resumes=resumes)
         weights, held_out = self._training_weights(len(state.params), labels, rng)
-        held = None if held_out is None else held_out[:, census.places]
-        group = _group(state, bags, sample, weights[:, census.places], held, rng, self._training.precision)
+        held = None if held_out is None else held_out[:, summary.places]
+        group = _group(state, bags, sample, weights[:, summary.places], held, rng, self._training.precision)
         axes = state.scaling
         feed = Feed(
             stream=stream,
-            processes=ProcessGroup(),
-            census=census,
+            summary=summary,
             transform=axes.apply,
             fill=-axes.shift / axes.scale,
             targets=axes.apply_to_targets(labels.targets),
@@ -483,7 +481,7 @@ class Network(Learner):
             normalize=operators.normalize,
             default=default,
             limited=state.scaling.limited,
-            gaps=params.gaps,
+            gaps=params.missing_values,
             **alphas,
         )
 
@@ -685,7 +683,7 @@ def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
 class NetworkClassifier(BagClassifier, Network):
     """Base of `MIANFISClassifier` and `ANFISClassifier`."""
 
-    checks: ClassVar[Mapping[str, Check]] = Network.checks | BagClassifier.class_checks
+    checks: ClassVar[Mapping[str, Check]] = {**Network.checks, **BagClassifier.class_checks}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train rules on bags.

@@ -284,7 +284,7 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     random_state: Any = None
 
     _loss = _intended_loss = "cross_entropy"
-    checks: ClassVar[Mapping[str, Check]] = _RuleLearner.checks | BagClassifier.class_checks
+    checks: ClassVar[Mapping[str, Check]] = {**_RuleLearner.checks, **BagClassifier.class_checks}
 
 
 @loadable

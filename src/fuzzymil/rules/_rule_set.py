@@ -13,6 +13,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
+from fuzzymil._utils.text import check_characters
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
@@ -54,6 +55,7 @@ class RuleSet:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
+        check_characters("The name of an output, or the comment", *self.outputs, self.comment, error=ParameterError)
         asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
         put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         self._check()

@@ -10,8 +10,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags, Columns, as_bags
-from fuzzymil.inference import inference
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference import activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
@@ -43,7 +43,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     >>> rules.infer([[[0.0]], [[0.0], [1.0]]]).output.round(2).tolist()
     [[0.0], [0.5]]
     """
-    return inference.infer(*_compiled_once(base), seen_bags(base, bags))
+    return activations.infer(*_compiled_once(base), seen_bags(base, bags))
 
 
 def infer_output(base: RuleSet, bags: Any) -> Array:
@@ -56,7 +56,7 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     >>> infer_output(rules, [[[0.0]], [[0.0], [1.0]]]).round(2).tolist()
     [[0.0], [0.5]]
     """
-    return inference.infer_output(*_compiled_once(base), seen_bags(base, bags))
+    return activations.infer_output(*_compiled_once(base), seen_bags(base, bags))
 
 
 def asked_of_instances(base: Rules) -> Rules:

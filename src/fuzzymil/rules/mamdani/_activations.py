@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.inference.inference import Activations, Strengths
+from fuzzymil.inference.activations import Activations, Strengths
 from fuzzymil.rules.mamdani._shares import Shares, joined_set, log_cuts, shares
 
 

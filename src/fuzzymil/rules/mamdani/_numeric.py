@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.mamdani._rules import MamdaniRules
 

@@ -19,11 +19,11 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name
-from fuzzymil.inference.defuzzification import (
+from fuzzymil.inference.conclusions import (
     ACCUMULATIONS,
     DEFUZZIFIERS,
     SAMPLINGS,
-    defuzzified,
+    defuzzify,
 )
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
@@ -221,7 +221,7 @@ class MamdaniRuleSet:
         if method not in WEIGHTED:
             parts = self.concluded_sets(log_firing, output)
             sampling = self.setting("sampling", output)
-            return defuzzified(*parts, self.values(output), implication, accumulation, method, sampling)
+            return defuzzify(*parts, self.values(output), implication, accumulation, method, sampling)
         strengths = self.strengths(log_firing, output)
         by_term = {term: strengths[:, rules] for term, rules in self.rules_by_term(output).items() if rules}
         if not by_term:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.inference.defuzzification import joined, limited
+from fuzzymil.inference.conclusions import join_sets, limit_set
 from fuzzymil.rules.mamdani._weighted import WEIGHTED, together
 
 MamdaniRuleSet = Any  # whose activations call these functions
@@ -48,12 +48,12 @@ def log_cuts(rules: MamdaniRuleSet, log_firing: Array, output: int) -> Array:
     for term, concluding in rules.rules_by_term(output).items():
         curve = terms[term].log_membership(values)
         for r in concluding:
-            found[:, r] = limited(strengths[:, [r]], curve, rules.setting("implication", output))
+            found[:, r] = limit_set(strengths[:, [r]], curve, rules.setting("implication", output))
     return found
 
 
 def joined_set(rules: MamdaniRuleSet, log_firing: Array, output: int) -> tuple[Array, Array]:
-    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `joined`.
+    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `join_sets`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def joined_set(rules: MamdaniRuleSet, log_firing: Array, output: int) -> tuple[A
     log_degrees, log_mu = rules.concluded_sets(log_firing, output)
     if not len(log_mu):  # no rule says anything about the output
         return np.zeros((len(log_firing), len(rules.values(output)))), np.full((len(log_firing), 1), -np.inf)
-    membership, log_unit = joined(
+    membership, log_unit = join_sets(
         log_degrees, log_mu, rules.setting("implication", output), rules.setting("accumulation", output)
     )
     return np.asarray(membership), np.asarray(log_unit)

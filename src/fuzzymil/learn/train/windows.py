@@ -1,0 +1,261 @@
+"""Epochs on a stream of bags, which goes through memory in windows.
+
+With full batches, the gradients of all windows are summed before the single step of the epoch, and the rules are those
+that the same bags in memory give, up to rounding. With mini-batches, the steps go through one window after another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.inference.layers import Masks, Params
+from fuzzymil.learn.train._loop import Group, Position, State, Trace, concluded, first_states, stacked, stacked_limits
+from fuzzymil.learn.train._step import Data, Free, Plan, clean_costs, gradient_of_all, step, steps_through
+from fuzzymil.learn.train.feed import Feed
+from fuzzymil.learn.train.limits import Limits
+
+__all__ = ["Windows"]
+
+
+class _Underway(NamedTuple):
+    """An epoch after some of its windows; arrays have one entry per fit."""
+
+    n_windows: Array  # () done
+    free: Free  # now, if steps are taken in each window
+    optimizer: Any
+    gradient: Free  # the sum so far, if the epoch ends in a single step
+    loss: Array  # likewise; otherwise a sum over bags
+    error: Array
+    n_bags: Array
+
+
+class Windows:
+    """Runs the epochs of a group of fits on the bags of a feed; the group's own bags are ignored.
+
+    See `fuzzymil.learn.train.trainer.Runner` for the attributes and methods. Between compiled calls everything is
+    NumPy.
+    """
+
+    def __init__(
+        self, group: Group, plan: Plan, feed: Feed, *, learning_rate: float, tol: float, n_iter_no_change: int
+    ) -> None:
+        dtype = feed.dtype
+        self.fixed: Params = stacked([stacked(group.starts, dtype)], dtype)
+        first = first_states([group], plan, self.fixed, dtype)
+        first = jax.tree.map(np.asarray, first._replace(key=jax.random.key_data(first.key)))
+        limits = stacked_limits([group], dtype)
+        self._plan, self._feed = plan, feed
+        self._fixed: Params = _first(self.fixed)
+        self._masks: Masks = stacked(group.masks, dtype)
+        self._limits: Limits | None = None if limits is None else _first(limits)
+        self._rate, self._tol = np.asarray(learning_rate, dtype), np.asarray(tol, dtype)
+        self._n_iter_no_change = np.asarray(n_iter_no_change)
+        self._seed = group.seeds[0]
+        self.start = Position(first, _fresh(_first(first)))
+
+    def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
+        """Run epochs, stopping after each window."""
+        del singly
+        states, underway = _first(position.states), position.underway
+        blank = np.zeros((1, len(states.done), 0))
+        while n_epochs > 0 and not states.done.all():
+            for underway in self._windows(states, underway):  # noqa: B020
+                fraction = float(underway.n_windows) / self._feed.n_windows
+                yield Position(_expanded(states), underway), Trace(blank, blank, blank, blank), fraction
+            states, trace = self._concluded(states, underway)
+            underway = _fresh(states)
+            n_epochs -= 1
+            yield Position(_expanded(states), underway), trace, 0.0
+
+    def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
+        """Return the final states and their losses on training and validation bags, (1, m) each."""
+        states, underway = position
+        if self._plan.batch_size is not None:  # the steps of an epoch that was interrupted count
+            states = states._replace(free=_expanded(underway.free), optimizer=_expanded(underway.optimizer))
+        if states.done.size == 1 and not self._plan.validate and history.loss.shape[-1]:
+            # Losses serve to compare fits; a single one needs no further pass over all bags.
+            return states, history.loss[..., -1], np.full((1, 1), np.nan)
+        loss, validation = self._losses(_first(states.trained(self._plan)))
+        return states, loss[None], validation[None]
+
+    def _windows(self, states: State, underway: _Underway) -> Iterator[_Underway]:
+        """Go through the remaining windows of an epoch and yield its state after each."""
+        feed, batch_size = self._feed, self._plan.batch_size
+        shuffled = None if batch_size is None else [self._seed, int(states.epoch.max())]
+        for data in feed.windows(shuffled, int(underway.n_windows)):
+            # The key of a window depends on its number alone, so it does not matter where training is cut. With full
+            # batches, bags draw by their own numbers, whichever window they are in.
+            numbers = states.epoch if batch_size is None else states.epoch * feed.n_windows + underway.n_windows
+            underway = self._after(states, underway, np.asarray(_keys(states.key, numbers)), data)
+            yield underway
+
+    def _after(self, states: State, underway: _Underway, keys: Array, data: Data) -> _Underway:
+        plan = self._plan
+        done = underway.n_windows + 1
+        if plan.batch_size is None:
+            arguments: tuple[Any, ...] = (states.free, keys, self._fixed, self._masks)
+            gradient, loss, error = _numpy(_gradient(plan, arguments, data))
+            gradient = jax.tree.map(np.add, underway.gradient, gradient)
+            return underway._replace(
+                n_windows=done, gradient=gradient, loss=underway.loss + loss, error=underway.error + error
+            )
+        arguments = (underway.free, underway.optimizer, keys, self._fixed, self._masks)
+        buckets = self._feed.bucket_sizes(plan.batch_size)
+        free, optimizer, (loss, error), count = _numpy(_steps(plan, buckets, arguments, self._limits, self._rate, data))
+        return underway._replace(
+            n_windows=done,
+            free=free,
+            optimizer=optimizer,
+            loss=underway.loss + loss,
+            error=underway.error + error,
+            n_bags=underway.n_bags + count,
+        )
+
+    def _concluded(self, states: State, underway: _Underway) -> tuple[State, Trace]:
+        """End an epoch: take the step if it is still to come, and decide which fits are done."""
+        plan = self._plan
+        free, optimizer, loss, error = underway.free, underway.optimizer, underway.loss, underway.error
+        if plan.batch_size is None:
+            free, optimizer = _numpy(_advance(plan, free, optimizer, underway.gradient, self._limits, self._rate))
+        else:
+            loss, error = loss / underway.n_bags, error / underway.n_bags
+        held_out = self._losses(free)[1] if plan.validate else None
+        after, change = _numpy(
+            _conclude(plan, states, free, optimizer, loss, held_out, self._fixed, self._tol, self._n_iter_no_change)
+        )
+        # A fit that was done stays as it was.
+        after = jax.tree.map(
+            lambda new, old: np.where(states.done.reshape((-1,) + (1,) * (new.ndim - 1)), old, new), after, states
+        )
+        change = np.where(states.done, np.nan, change)
+        validation = loss if held_out is None else held_out
+        return after, Trace(*(values[None, :, None] for values in (loss, np.sqrt(error), change, validation)))
+
+    def _losses(self, free: Free) -> tuple[Array, Array]:
+        """Return the mean loss (m,) on the training and the validation bags, computed as at test time."""
+        sums = np.zeros((4, len(self._fixed.coefs)))
+        for data in self._feed.windows(None):
+            found = _costs(self._plan, (free, self._fixed, self._masks), data)
+            sums += np.stack([np.asarray(values, np.float64) for values in found])
+        trained, weights, validated, held = sums
+        return trained / np.where(weights > 0, weights, 1.0), validated / np.where(held > 0, held, 1.0)
+
+
+def _fresh(states: State) -> _Underway:
+    """Return an epoch that is about to begin."""
+    zero = np.zeros(states.done.shape, states.best_loss.dtype)
+    return _Underway(
+        n_windows=np.array(0),
+        free=states.free,
+        optimizer=states.optimizer,
+        gradient=jax.tree.map(np.zeros_like, states.free),
+        loss=zero,
+        error=zero,
+        n_bags=zero,
+    )
+
+
+# ---------------------------------------------------------------------- compiled
+
+
+def _numpy(tree: Any) -> Any:
+    return jax.tree.map(np.asarray, tree)
+
+
+def _first(tree: Any) -> Any:
+    return jax.tree.map(lambda values: np.asarray(values)[0], tree)
+
+
+def _expanded(tree: Any) -> Any:
+    return jax.tree.map(lambda values: np.asarray(values)[None], tree)
+
+
+@jax.jit
+def _keys(keys: Any, numbers: Any) -> jax.Array:
+    """Return the keys (m, 2) of fits at these epoch or window numbers."""
+    fold = jax.vmap(lambda key, number: jax.random.fold_in(jax.random.wrap_key_data(key), number))
+    return jax.random.key_data(fold(keys, numbers))  # type: ignore[no-untyped-call]
+
+
+def _for_each_fit(function: Callable[..., Any], plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
+    """Call ``function(*arguments, data)`` for each fit, with its own weights."""
+
+    def fit(arguments: tuple[Any, ...], weights: Any, held_out: Any, n_training: Any) -> Any:
+        return function(*arguments, data._replace(weights=weights, held_out=held_out, n_training=n_training))
+
+    each = (arguments, data.weights, data.held_out, data.n_training)
+    if plan.batch_size is None:
+        return jax.vmap(fit)(*each)
+    return jax.lax.map(lambda entry: fit(*entry), each)  # mini-batches choose a bucket size: one fit at a time
+
+
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _gradient(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
+    def fit(free: Free, key: Any, fixed: Params, masks: Masks, data: Data) -> Any:
+        return gradient_of_all(free, jax.random.wrap_key_data(key), fixed, masks, plan, data)
+
+    return _for_each_fit(fit, plan, arguments, data)
+
+
+@functools.partial(jax.jit, static_argnames=("plan", "buckets"))
+def _steps(
+    plan: Plan,
+    buckets: tuple[int, ...],
+    arguments: tuple[Any, ...],
+    limits: Limits | None,
+    rate: Any,
+    data: Data,
+) -> Any:
+    def fit(free: Free, optimizer: Any, key: Any, fixed: Params, masks: Masks, data: Data) -> Any:
+        key = jax.random.wrap_key_data(key)
+        return steps_through(free, optimizer, key, fixed, masks, limits, plan, buckets, data, rate)
+
+    return _for_each_fit(fit, plan, arguments, data)
+
+
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _costs(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
+    plan = dataclasses.replace(plan, batch_size=None)
+
+    def fit(free: Free, fixed: Params, masks: Masks, data: Data) -> Any:
+        costs, _ = clean_costs(free, fixed, masks, plan, data)
+        return [
+            found
+            for weights in (data.weights, data.held_out)
+            for found in (jnp.sum(jnp.where(weights > 0, weights * costs, 0.0)), jnp.sum(weights))
+        ]
+
+    return _for_each_fit(fit, plan, arguments, data)
+
+
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _advance(plan: Plan, free: Free, optimizer: Any, gradient: Free, limits: Limits | None, rate: Any) -> Any:
+    return jax.vmap(lambda free, optimizer, gradient: step(free, optimizer, gradient, plan, limits, rate))(
+        free, optimizer, gradient
+    )
+
+
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _conclude(
+    plan: Plan,
+    states: State,
+    free: Free,
+    optimizer: Any,
+    loss: Any,
+    held_out: Any,
+    fixed: Params,
+    tol: Any,
+    n_iter_no_change: Any,
+) -> Any:
+    def fit(state: State, free: Free, optimizer: Any, loss: Any, held_out: Any, fixed: Params) -> Any:
+        return concluded(state, free, optimizer, loss, held_out, fixed, plan, tol, n_iter_no_change)
+
+    return jax.vmap(fit)(states, free, optimizer, loss, held_out, fixed)
