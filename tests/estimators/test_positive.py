@@ -118,7 +118,7 @@ def test_training_goes_on_about_the_same_class():
     model = MIANFISClassifier(init=RuleBase.parse(EXPERT), training=Training(max_epochs=3, warm_start=True)).fit(
         BAGS, SICK
     )
-    model.set_params(init="auto", pos_label=None).fit(BAGS, SICK)
+    model.set_params(pos_label=None).fit(BAGS, SICK)
     model.partial_fit(BAGS, SICK)
     assert model.pos_label_ == "diseased"
     assert model.score(BAGS, SICK) > 0.9

@@ -343,7 +343,13 @@ def _decode_setting(value: Any) -> Any:
         return storage.decode_number(value["number"])
     for name, kind in _OPTIONS.items():
         if name in value:
-            return kind(**{str(key): _decode_setting(each) for key, each in value[name].items()})
+            fields = {str(key): _decode_setting(each) for key, each in value[name].items()}
+            for field in fields:  # a file must not say where a fit writes
+                if field in _NEVER_SAVED or field not in kind.__dataclass_fields__:
+                    raise ModelFileError(
+                        f"The file has a parameter {field!r} that {kind.__name__} may not have."
+                    )
+            return kind(**fields)
     for name, (_, _, decode) in _VALUES.items():
         if name in value:
             return decode(value[name])
