@@ -75,7 +75,7 @@ class RuleFile:
         In a table without a column of bags, every row is a bag of its own.
         """
         from fuzzymil.bags.notation import Notation
-        from fuzzymil.rules.inference import matched
+        from fuzzymil.rules.activations import matched
 
         needed = self.feature_names_in_
         if _is_table(data, format):
@@ -96,7 +96,7 @@ class RuleFile:
         if _is_table(data, format):
             yield self._table(*self.read(data, columns, format))
             return
-        from fuzzymil.rules.inference import matched
+        from fuzzymil.rules.activations import matched
 
         found: collections.Counter[str] = collections.Counter()
         for bags in read_parts(data, columns, format, remembered=Columns(), model=self):

@@ -35,7 +35,7 @@ from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.mamdani import train
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import matched
+from fuzzymil.rules.activations import matched
 from fuzzymil.rules.mamdani import PREMISE_SETTINGS, TERMS, MamdaniActivations, MamdaniRules
 from fuzzymil.rules.rule import Variable
 

@@ -23,7 +23,7 @@ from fuzzymil.inference.engines.numpy import sigmoid
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.cards import rule_cards
-from fuzzymil.rules.inference import asked_of_instances, infer_output
+from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.mamdani import numeric_view
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]

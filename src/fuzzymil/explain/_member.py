@@ -15,7 +15,7 @@ from fuzzymil.explain.joined import JoinedSet
 from fuzzymil.explain.parts import PartExplanation, Witness
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import clipped, matched
+from fuzzymil.rules.activations import clipped, matched
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.mamdani import WEIGHTED, MamdaniActivations, MamdaniRules, joined_set, log_cuts
 from fuzzymil.rules.premise import Part, Quantified, conditions

@@ -20,7 +20,7 @@ from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImpo
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
 from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.inference import infer_output
+from fuzzymil.rules.activations import infer_output
 from fuzzymil.rules.mamdani import numeric_view
 
 Score = Callable[[Array, Array], float]

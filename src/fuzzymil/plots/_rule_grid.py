@@ -34,7 +34,7 @@ from fuzzymil.plots._rules import (
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING
 

@@ -225,7 +225,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
     This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the ``seen``
-    instances (see `fuzzymil.rules.inference.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
+    instances (see `fuzzymil.rules.activations.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
     0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
     conditions on a feature, the most restrictive counts.
     """

@@ -18,7 +18,7 @@ from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import bags_of_equal, position, rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 

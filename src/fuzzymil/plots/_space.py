@@ -35,7 +35,7 @@ from fuzzymil.plots.style import (
     shortened,
 )
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.rule import Variable
 
 _MANY = 3000  # points are drawn smaller, and as an image in vector files

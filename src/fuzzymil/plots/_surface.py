@@ -22,7 +22,7 @@ from fuzzymil.plots._rules import bags_of_equal, equal_instances, leading_featur
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 
 _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
 

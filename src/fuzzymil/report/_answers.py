@@ -19,7 +19,7 @@ from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.inference import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.drawings import Sketcher
-from fuzzymil.rules.inference import clipped
+from fuzzymil.rules.activations import clipped
 from fuzzymil.rules.language import source
 from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 

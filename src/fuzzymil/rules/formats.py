@@ -21,10 +21,8 @@ from fuzzymil.rules.files.export import FORMATS
 from fuzzymil.rules.files.system import System
 from fuzzymil.rules.files.words import ENDINGS
 from fuzzymil.rules.language import parser
-from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.premise import Is
 
-__all__ = ["ENDINGS", "FORMATS", "parse_rules", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
+__all__ = ["ENDINGS", "FORMATS", "read_rules", "rules_of_model", "what_is_lost", "write_rules"]
 
 READERS: dict[str, Callable[[str], System]] = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
 """Readers of other programs' formats."""
@@ -33,7 +31,7 @@ _OTHERS = (".fll", ".fis", ".fcl", ".fml", ".xml")
 """Endings of files that other programs write."""
 
 
-def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase | MamdaniRules:
+def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase:
     """Read the rules in a file, Sugeno or Mamdani.
 
     Parameters
@@ -47,7 +45,7 @@ def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase | Mamd
 
     Returns
     -------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
 
     Raises
     ------
@@ -79,37 +77,12 @@ def read_rules(path: storage.Path_, block: str | None = None) -> RuleBase | Mamd
         raise RuleSyntaxError(f"{os.fspath(path)}: {problem}") from None
 
 
-def parse_rules(text: str) -> RuleBase | MamdaniRules:
-    """Parse text in the rule language, Sugeno or Mamdani: the first conclusion tells which.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    rules : RuleBase or MamdaniRules
-
-    Raises
-    ------
-    RuleSyntaxError
-        With every mistake and its place.
-
-    Examples
-    --------
-    >>> type(parse_rules("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")).__name__
-    'RuleBase'
-    """
-    said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
-    return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)
-
-
-def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str]:
+def write_rules(rules: RuleBase, path: storage.Path_) -> list[str]:
     """Write rules to a file; if that fails, an existing file stays intact.
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     path : path
         The ending selects the format: ``.json``, ``.rules`` or ``.txt`` (the rule language), ``.fll``, ``.fis``,
         ``.fcl``, ``.fml``, ``.md`` or ``.tex`` (tables), ``.py`` or ``.c`` (code).
@@ -132,8 +105,8 @@ def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str
     ...     write_rules(rules, f"{folder}/sky.json")
     []
     """
-    if not isinstance(rules, RuleBase | MamdaniRules):
-        raise ParameterError(f"Expected a RuleBase or MamdaniRules, got {described(rules)}.")
+    if not isinstance(rules, RuleBase):
+        raise ParameterError(f"Expected a RuleBase, got {described(rules)}.")
     format = _format_of(path)
     lost = what_is_lost(rules, format)
     if format == "json":
@@ -144,7 +117,7 @@ def write_rules(rules: RuleBase | MamdaniRules, path: storage.Path_) -> list[str
     return lost
 
 
-def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
+def what_is_lost(rules: RuleBase, format: str) -> list[str]:
     """Return what a format does not keep of these rules, as sentences.
 
     Outputs for single instances (bags of one) stay the same unless stated otherwise; rules that other
@@ -152,7 +125,7 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     format : {"json", "rules", "fll", "fis", "fcl", "fml", "markdown", "latex", "python", "c"}
         "rules" is the text of ``to_source``. It and "json" keep everything.
 
@@ -175,7 +148,7 @@ def what_is_lost(rules: RuleBase | MamdaniRules, format: str) -> list[str]:
     return rules._losses(format)
 
 
-def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list[RuleBase | MamdaniRules]:
+def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list[RuleBase]:
     """Return the rules in the content of a model file, best first: one rule base, or the members of a committee.
 
     Unlike `fuzzymil.load_model`, this does not build the model, and so it does not load scikit-learn.
@@ -195,8 +168,7 @@ def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list
     try:
         if "members" in document:
             return [RuleBase.from_dict(content) for content in document["members"]]
-        kind = MamdaniRules if document["estimator"] == "MIMamdani" else RuleBase
-        return [kind.from_dict(document["rules"])]
+        return [RuleBase.from_dict(document["rules"])]
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as problem:
@@ -209,10 +181,9 @@ def _format_of(path: storage.Path_) -> str:
     return ENDINGS[ending]
 
 
-def _from_json(path: storage.Path_) -> RuleBase | MamdaniRules:
-    document = storage.read_document(path, json.VERSIONS)
+def _from_json(path: storage.Path_) -> RuleBase:
     try:
-        return (RuleBase if document["format"] == RuleBase._format else MamdaniRules).from_dict(document)
+        return RuleBase.from_dict(storage.read_document(path, json.VERSIONS))
     except ModelFileError as problem:
         raise ModelFileError(f"{os.fspath(path)}: {problem}") from None
 
@@ -229,8 +200,8 @@ def _text(path: storage.Path_) -> str:
     return content.decode("cp1252", errors="replace")  # other programs write the encoding of Western Windows
 
 
-def _from_text(text: str, format: str, block: str | None) -> RuleBase | MamdaniRules:
+def _from_text(text: str, format: str, block: str | None) -> RuleBase:
     if format in READERS:
         system = READERS[format](text) if block is None else fcl.read(text, block)
-        return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
-    return parse_rules(text)
+        return RuleBase._from_system(system)
+    return RuleBase.parse(text)

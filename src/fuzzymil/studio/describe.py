@@ -198,7 +198,7 @@ def data_of(case: Case) -> dict[str, Any] | None:
     bags = case.bags
     if bags is None:
         return None
-    from fuzzymil.rules.inference import matched
+    from fuzzymil.rules.activations import matched
 
     problem = None
     try:

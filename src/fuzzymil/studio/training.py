@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.rules.inference import matched
+from fuzzymil.rules.activations import matched
 from fuzzymil.studio._json import decoded, encoded
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.limits import LIMITS

@@ -20,15 +20,12 @@ _LANGUAGES = {"python": PYTHON, "c": C}
 FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex", *_LANGUAGES)
 
 
-def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> str:
-    """Return a system as text in another program's format, headed by comments that list what is lost.
-
-    ``base`` holds the rules, or the premises of Mamdani rules; ``outputs`` the outputs of Mamdani rules.
-    """
+def write(format: str, system: System, base: RuleSet) -> str:
+    """Return the system of rules as text in another program's format, headed by comments that list what is lost."""
     if format in _LANGUAGES:
         language = _LANGUAGES[format]
-        return language.text(Program(system, base, language), losses(format, system, base, outputs))
-    return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
+        return language.text(Program(system, base, language), losses(format, system, base))
+    return str(_WRITERS[format].write(system, losses(format, system, base)))
 
 
 def _refuse_quantifiers(format: str, base: RuleSet) -> None:
@@ -42,7 +39,7 @@ def _refuse_quantifiers(format: str, base: RuleSet) -> None:
             )
 
 
-def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> list[str]:
+def losses(format: str, system: System, base: RuleSet) -> list[str]:
     """Return sentences about what a format does not keep; raises `ParameterError` if it cannot hold the rules."""
     if format in ("markdown", "latex"):
         return ["Tables are for reading: they cannot be loaded again."]
@@ -54,22 +51,23 @@ def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variabl
         return []
     _refuse_quantifiers(format, base)
     _WRITERS[format].write(system)  # raises if the rules cannot be written
-    return [*_lost_with_bags(base, [*base.variables, *outputs]), *_WRITERS[format].changes(system)]
+    return [*_lost_with_bags(base), *_WRITERS[format].changes(system)]
 
 
-def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
+def _lost_with_bags(base: RuleSet) -> list[str]:
+    variables = base.all_variables
     found = ["The format has no bags: other programs infer one instance at a time."]
     if base.aggregation != "max":
         found.append(
             f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
             "kept: it is read back as aggregation='max'."
         )
-    first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
+    first_order = base.coefs.shape[2] > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
         found.append(
-            f"The combination of the instances' linear conclusions (conclusion_aggregation={base.conclusion_aggregation!r}, "
-            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as conclusion_aggregation='softmax', "
-            "conclusion_alpha=1."
+            "The aggregation of the instances' linear conclusions "
+            f"(conclusion_aggregation={base.conclusion_aggregation!r}, conclusion_alpha={_shown(base.conclusion_alpha)}) "
+            "is not kept: it is read back as conclusion_aggregation='softmax', conclusion_alpha=1."
         )
     if not base.normalize and any(base.default):
         found.append("The default, which is added to every output, is written as a rule without conditions.")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.conclusion import PER_OUTPUT, Defuzzification
 from fuzzymil.rules.files.syntax import Piece
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
@@ -101,8 +102,28 @@ def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
 # ---------------------------------------------------------------------- from rules
 
 
-def from_sugeno(base: RuleSet) -> System:
-    """Return the system of Sugeno rules.
+def of_rules(base: RuleSet) -> System:
+    """Return the system that a rule base describes."""
+    if not base.concludes_sets:
+        return _of_numbers(base)
+    assert base.defuzzification is not None
+    outputs = [
+        Output(
+            output.name,
+            output.terms,
+            output.low,
+            output.high,
+            default,
+            **{name: base.setting(name, k) for name in PER_OUTPUT},
+        )
+        for k, (output, default) in enumerate(zip(base.outputs, base.default, strict=True))
+    ]
+    said = [{name: each if each.hedges else each.term for name, each in rule.terms.items()} for rule in base.rules]
+    return _system(base, outputs, said, base.rules, base.defuzzification.activation)
+
+
+def _of_numbers(base: RuleSet) -> System:
+    """Return the system of rules that conclude numbers.
 
     Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
     """
@@ -119,27 +140,22 @@ def from_sugeno(base: RuleSet) -> System:
             defuzzify="average" if base.normalize else "sum",
             accumulation="sum",
         )
-        for k, output in enumerate(base.outputs)
+        for k, output in enumerate(base.output_names)
     ]
-    said = [dict.fromkeys(base.outputs, name) for name in names]
-    return from_rules(base, outputs, said, rules)
+    return _system(base, outputs, [dict.fromkeys(base.output_names, name) for name in names], rules, "general")
 
 
-def from_rules(
+def _system(
     base: RuleSet,
     outputs: Iterable[Output],
     conclusions: Iterable[Mapping[str, str | Is]],
-    rules: Iterable[Rule] | None = None,
-    activation: str = "general",
+    rules: Iterable[Rule],
+    activation: str,
 ) -> System:
-    """Return the system with the premises of these rules, by default those of ``base``, and these conclusions."""
     return System(
         inputs=base.variables,
         outputs=tuple(outputs),
-        rules=tuple(
-            Statement(rule.premise, said, rule.weight)
-            for rule, said in zip(base.rules if rules is None else rules, conclusions, strict=True)
-        ),
+        rules=tuple(Statement(rule.premise, said, rule.weight) for rule, said in zip(rules, conclusions, strict=True)),
         t_norm=base.t_norm,
         s_norm=base.s_norm,
         limited=base.limited,
@@ -148,11 +164,15 @@ def from_rules(
 
 
 # ---------------------------------------------------------------------- to rules
-# Each returns fields; the instances of a bag are joined by their maximum.
+# The instances of a bag are joined by their maximum.
 
 
-def to_sugeno(system: System) -> dict[str, Any]:
-    """Return the fields of the rule base that a Sugeno system describes."""
+def fields_of(system: System) -> dict[str, Any]:
+    """Return the fields of the rule base that a system describes."""
+    return _with_numbers(system) if system.sugeno else _with_sets(system)
+
+
+def _with_numbers(system: System) -> dict[str, Any]:
     rows = {
         output.name: {name: row for name, row in output.terms.items() if isinstance(row, tuple)}
         for output in system.outputs
@@ -166,32 +186,30 @@ def to_sugeno(system: System) -> dict[str, Any]:
         chosen = [terms[str(rule.conclusions[name])] for name, terms in rows.items()]
         coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
     return {
-        **_premises(system, coefs),
+        **_shared(system, coefs),
         "outputs": tuple(rows),
         "normalize": system.outputs[0].defuzzify == "average",
         "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
     }
 
 
-def to_mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields of the premises and of the Mamdani rules that a system describes."""
+def _with_sets(system: System) -> dict[str, Any]:
     names = [variable.name for variable in system.inputs]
     outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
-    named = ("implication", "accumulation", "defuzzify", "sampling", "clip", "hold")
-    fields: dict[str, Any] = {
+    named = [name for name in PER_OUTPUT if name != "resolution"]
+    settings: dict[str, Any] = {name: tuple(getattr(output, name) for output in system.outputs) for name in named}
+    if any(output.resolution is not None for output in system.outputs):
+        settings["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
+    return {
+        **_shared(system, [rule.conclusions for rule in system.rules]),
         "outputs": tuple(outputs),
-        "conclusions": tuple(rule.conclusions for rule in system.rules),
-        "activation": system.activation,
+        "defuzzification": Defuzzification(**settings, activation=system.activation),
         # Without a default in the file, use ours: the middle of the range.
         "default": tuple(
             ((output.low or 0.0) + (output.high or 0.0)) / 2 if math.isnan(output.default) else output.default
             for output in system.outputs
         ),
-        **{name: tuple(getattr(output, name) for output in system.outputs) for name in named},
     }
-    if any(output.resolution is not None for output in system.outputs):
-        fields["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
-    return _premises(system, [[[0.0]]] * len(system.rules)), fields
 
 
 def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction]:
@@ -218,10 +236,12 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
     return found
 
 
-def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
+def _shared(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
     return {
         "variables": system.inputs,
-        "rules": tuple(Rule(rule.premise, rows, rule.weight) for rule, rows in zip(system.rules, coefs, strict=True)),
+        "rules": tuple(
+            Rule(rule.premise, said, rule.weight) for rule, said in zip(system.rules, conclusions, strict=True)
+        ),
         "t_norm": system.t_norm,
         "s_norm": system.s_norm,
         "aggregation": "max",

@@ -25,7 +25,7 @@ class Conclusions(NamedTuple):
     default: list[str] | None = None
 
 
-def to_markdown(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
+def to_markdown(base: RuleSet, max_conditions: int | None, digits: int | None) -> str:
     """Return rules as a Markdown table; see `RuleBase.to_markdown`."""
 
     def line(cells: Iterable[str]) -> str:
@@ -39,11 +39,11 @@ def to_markdown(base: RuleSet, conclusions: Conclusions, max_conditions: int | N
                 *(line(map(_markdown, row)) for row in table.rows),
             ]
         )
-        for table in _tables(base, conclusions, max_conditions, digits)
+        for table in _tables(base, conclusions(base, max_conditions, digits), max_conditions, digits)
     )
 
 
-def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
+def to_latex(base: RuleSet, max_conditions: int | None, digits: int | None) -> str:
     """Return rules as a LaTeX table; see `RuleBase.to_latex`."""
 
     def line(cells: Iterable[str]) -> str:
@@ -61,7 +61,7 @@ def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None
                 r"\end{tabular}",
             ]
         )
-        for table in _tables(base, conclusions, max_conditions, digits)
+        for table in _tables(base, conclusions(base, max_conditions, digits), max_conditions, digits)
     )
 
 
@@ -71,7 +71,10 @@ _RULE = "rule"
 
 
 def conclusions(base: RuleSet, max_conditions: int | None, digits: int | None) -> Conclusions:
-    """Return the last columns of a table of Sugeno rules; what additive rules add has a sign."""
+    """Return the last columns of a table; what additive rules add has a sign."""
+    if base.concludes_sets:
+        terms = [[condition(rule.terms.get(each.name), each, digits) for each in base.outputs] for rule in base.rules]
+        return Conclusions([output.title for output in base.outputs], terms)
 
     def cell(row: tuple[float, ...]) -> str:
         sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
@@ -79,7 +82,7 @@ def conclusions(base: RuleSet, max_conditions: int | None, digits: int | None) -
 
     rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
     default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
-    return Conclusions([*base.outputs], rows, default)
+    return Conclusions([*base.output_names], rows, default)
 
 
 def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:

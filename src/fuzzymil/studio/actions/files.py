@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.rules.inference import matched
+from fuzzymil.rules.activations import matched
 from fuzzymil.studio import files
 from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.edits import checked_document

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import known_name
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.inference import matched
+from fuzzymil.rules.activations import matched
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.describe import variables_of
 from fuzzymil.studio.sets import axis_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.rules.inference import matched
+from fuzzymil.rules.activations import matched
 from fuzzymil.studio.case import Case
 
 __all__ = ["slices", "surface"]

@@ -13,7 +13,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.explain import Explanation, explain
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import clipped, matched
+from fuzzymil.rules.activations import clipped, matched
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.describe import condition_columns, values_of
