@@ -121,7 +121,7 @@ def _member(members: list[Any], number: int) -> Any:
 def _difference(old: Any, new: Any, format: RuleFormat, digits: int) -> str:
     import json
 
-    if type(old) is not type(new):
+    if old.concludes_sets != new.concludes_sets:
         raise ParameterError("--diff compares rules of one kind, but only one of these concludes numbers.")
     if format not in (RuleFormat.text, RuleFormat.json):
         raise ParameterError(f"--diff is written as text or json, not as {format}.")
@@ -133,12 +133,10 @@ def _without_limits(found: Any) -> Any:
     """Return rules without limits on the values of variables, which .fis files cannot express."""
     import dataclasses
 
-    base = getattr(found, "premises", found)
-    if not base.limited:
+    if not found.limited:
         return found
     note("Note: The model clips values to the range seen in training; a .fis file cannot express that.")
-    base = dataclasses.replace(base, limited=False)
-    return dataclasses.replace(found, premises=base) if hasattr(found, "premises") else base
+    return dataclasses.replace(found, limited=False)
 
 
 def _losses(found: Any, format: RuleFormat) -> list[str]:
@@ -150,7 +148,7 @@ def _losses(found: Any, format: RuleFormat) -> list[str]:
 def _written(found: Any, format: RuleFormat, max_conditions: int, digits: int) -> str:
     longest = 0
     if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
-        longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
+        longest = max(len(rule.conditions) for rule in found.rules)
         if longest > max_conditions:
             note(
                 f"Showing up to {max_conditions} of {longest} conditions per rule; --max-conditions {longest} shows all."

@@ -21,7 +21,7 @@ from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import Explanation
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
 from fuzzymil.inference.inference import Activations
-from fuzzymil.rules import MamdaniActivations, MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
 
 
 def _flat(output: Array) -> Array:
@@ -65,7 +65,7 @@ NUMBERS = Reading()
 
 
 def explain(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
+    rules: RuleBase | Sequence[RuleBase],
     bags: Any,
     bag: Any = None,
     *,
@@ -77,7 +77,7 @@ def explain(
 
     Parameters
     ----------
-    rules : RuleBase, MamdaniRules, or sequence of these
+    rules : RuleBase, or sequence of these
         If there are several, their outputs are averaged.
     bags : Bags, or anything `as_bags` accepts
         A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
@@ -127,14 +127,14 @@ def explain(
 
 
 def explain_many(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
+    rules: RuleBase | Sequence[RuleBase],
     bags: Any,
     positions: Iterable[int] | None = None,
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
     coverage: Coverage | None = None,
-    activations: Sequence[Activations | MamdaniActivations] | None = None,
+    activations: Sequence[Activations] | None = None,
 ) -> list[Explanation]:
     """Explain the predictions for many bags, with one inference for all of them.
 
@@ -342,14 +342,14 @@ def chosen_bag(bags: Bags, bag: Any = None) -> Bags:
 
 
 def _checked_members(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
-) -> list[RuleBase | MamdaniRules]:
-    members = [rules] if isinstance(rules, RuleBase | MamdaniRules) else list(rules)
-    if not members or any(not isinstance(base, RuleBase | MamdaniRules) for base in members):
+    rules: RuleBase | Sequence[RuleBase],
+) -> list[RuleBase]:
+    members = [rules] if isinstance(rules, RuleBase) else list(rules)
+    if not members or any(not isinstance(base, RuleBase) for base in members):
         raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
-    if len({(base.feature_names, base.outputs) for base in members}) > 1:
+    if len({(base.feature_names, base.output_names) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
-    if len({getattr(base, "normalize", None) for base in members}) > 1:
+    if len({base.normalize for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
     return members
 

@@ -81,7 +81,7 @@ class FiringDisplay:
             The output to show as the score.
         """
         rules, packed = rules_of(rule_base), as_bags(bags)
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         found = rules.infer(packed)
         scores = found.output[:, k]
         known = packed.labels if labels is None else np.asarray(labels)
@@ -97,7 +97,7 @@ class FiringDisplay:
             bags=[str(packed.ids[b]) for b in order],
             rules=[f"{rules.name_of(r)}: {format_number(float(said[r, k]), 2)}" for r in columns],
             groups=[] if codes is None else list(zip(names, np.bincount(codes).tolist(), strict=True)),
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             normalize=rules.normalize,
             colors=_colors(rule_base, known, names),
         )

@@ -79,7 +79,7 @@ def rule_outlines(
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
     truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
     said = conclusions(rules)
-    labels = [f"rule that {does} {rules.outputs[0]}" for does in ("lowers", "raises")]
+    labels = [f"rule that {does} {rules.output_names[0]}" for does in ("lowers", "raises")]
     if rules.normalize:
         labels = [f"rule with conclusion {sign} {format_number(limit, 3)}" for sign in ("≤", ">")]
     kinds = [(int(high), False, labels[int(high)]) for high in said[:, 0] > limit]

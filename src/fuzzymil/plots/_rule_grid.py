@@ -164,7 +164,7 @@ class RuleGridDisplay:
         columns, folded = ([used[place] for place in places] for places in (columns, folded))
         rows, _ = split(influence, max_rules, in_order=True)
         chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
-        k = [position("output", output, rules.outputs) for output in chosen]
+        k = [position("output", output, rules.output_names) for output in chosen]
         points = [_points(rules, initial, seen, d) for d in columns]
         said = conclusions(rules)[:, k]
         limit = border(rule_base, said[:, 0]) if threshold is None else threshold
@@ -176,7 +176,7 @@ class RuleGridDisplay:
                 [_cell(rules, initial, r, d, x, restricted) for d, x in zip(columns, points, strict=True)] for r in rows
             ],
             folded=-np.sort(-restricted[np.ix_(rows, folded)], axis=1),
-            outputs=[rules.outputs[place] for place in k],
+            outputs=[rules.output_names[place] for place in k],
             conclusions=said[rows],
             high=(said[rows, 0] > limit) & (len(k) == 1),
             counts=None if seen is None else [_counts(rules, seen, d, x) for d, x in zip(columns, points, strict=True)],
@@ -314,7 +314,7 @@ def _row_name(rules: RuleBase, r: int) -> str:
 def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
     notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
     if not rules.normalize:
-        starts = ", ".join(f"{rules.outputs[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
+        starts = ", ".join(f"{rules.output_names[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
         notes = [*(["thick orange lines: the rule raises the output"] if notes else []), f"default: {starts}"]
     if rules.coefs.shape[2] > 1:
         notes.append("linear conclusions are evaluated at the center of the rule")

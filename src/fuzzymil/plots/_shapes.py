@@ -133,7 +133,7 @@ class ShapesDisplay:
             )
         if max_features < 1:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         seen = None if bags is None else seen_bags(rules, bags)
         panels = [_panel(rules, d, k, None if seen is None else seen.instances[:, d]) for d in used_features([rules])]
         panels = [panel for panel in panels if panel.shapes]
@@ -146,7 +146,7 @@ class ShapesDisplay:
         hidden = " and ".join(filter(None, notes))
         return cls(
             panels=panels[:max_features],
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             default=rules.default[k],
             note=f"{hidden} not shown" if hidden else "",
         )

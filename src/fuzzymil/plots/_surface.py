@@ -21,8 +21,8 @@ from fuzzymil.plots._axes import PLAIN, Scale
 from fuzzymil.plots._rules import bags_of_equal, equal_instances, leading_features, position, rules_of
 from fuzzymil.plots.style import add_colorbar, add_legend, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.activations import seen_bags
+from fuzzymil.rules.editing.comparison import span
 
 _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
 
@@ -105,7 +105,7 @@ class SurfaceDisplay:
             Number of grid points along each feature.
         """
         rules = rules_of(rule_base)
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         across, up = _axes(rules, x, y, k)
         if across == up:
             raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
@@ -128,7 +128,7 @@ class SurfaceDisplay:
             strongest=found.strongest.reshape(len(ys), len(xs)) if rules.normalize else None,
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             held={rules.feature_names[d]: float(place[d]) for d in others},
             held_scales={rules.feature_names[d]: Scale.of(rules.variables[d]) for d in others},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),

@@ -29,7 +29,9 @@ def data_facts(answers: Answers) -> dict[str, Any]:
         "n_values": bags.instances.size,
         "labeled": truth is not None,
         "classes": [(name, counts[name], counts[name] / bags.n_bags) for name in classes or () if counts],
-        "targets": [(name, _summary(values)) for name, values in zip(answers.rules.outputs, targets, strict=False)],
+        "targets": [
+            (name, _summary(values)) for name, values in zip(answers.rules.output_names, targets, strict=False)
+        ],
         "features": list(_features(answers)),
     }
 

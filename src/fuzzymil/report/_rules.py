@@ -92,11 +92,13 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         "cards": cards,
         "scorecard": _scorecard(answers, cards) if not base.normalize and len(answers.members) == 1 else [],
         "defaults": [
-            list(zip(base.outputs, member.default, strict=True)) for member in answers.members if not member.normalize
+            list(zip(base.output_names, member.default, strict=True))
+            for member in answers.members
+            if not member.normalize
         ],
         "logit": answers.reading.scale == "logit",
         "several": len(base.outputs) > 1,
-        "outputs": [f"{name} +=" for name in base.outputs],
+        "outputs": [f"{name} +=" for name in base.output_names],
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
@@ -173,7 +175,7 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
             index=r,
             name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
             text=texts[r],
-            conclusions=tuple(zip(base.outputs, concluded.tolist(), strict=True)),
+            conclusions=tuple(zip(base.output_names, concluded.tolist(), strict=True)),
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],

@@ -14,7 +14,7 @@ from fuzzymil._utils.runtime import has_jax
 from fuzzymil._version import __version__
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._format import counted
-from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
 
 _LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")
 _LONGEST = 160
@@ -55,7 +55,7 @@ def _same(value: Any, default: Any) -> bool:
 
 def _text(value: Any) -> str:
     """Return a parameter as text; other objects by their type, since a memory address is meaningless."""
-    if isinstance(value, RuleBase | MamdaniRules):
+    if isinstance(value, RuleBase):
         return f"rule base with {counted(value.n_rules, 'rule')}"
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"

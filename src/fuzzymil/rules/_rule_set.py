@@ -256,6 +256,8 @@ class RuleSet:
     def with_settings(self, **settings: Any) -> Self:
         """Return the rules with other operators: those of the rule base, and of its `Defuzzification`, by name.
 
+        The S-norm follows the T-norm if it is its dual.
+
         Examples
         --------
         >>> from fuzzymil.rules import RuleBase
@@ -267,6 +269,8 @@ class RuleSet:
             raise ParameterError(f"These rules conclude numbers, for which there is no {next(iter(own))}.")
         if own and self.defuzzification is not None:
             settings["defuzzification"] = dataclasses.replace(self.defuzzification, **own)
+        if "t_norm" in settings and self.s_norm == DUAL[self.t_norm]:
+            settings.setdefault("s_norm", "")
         return dataclasses.replace(self, **settings) if settings else self
 
     def ignoring_gaps(self) -> Self:

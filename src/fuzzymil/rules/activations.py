@@ -205,12 +205,12 @@ class SetActivations(Activations):
         return np.asarray(self.uncovered_outputs.any(axis=1))
 
     @functools.cached_property
-    def normalized(self) -> Array:  # type: ignore[override]
+    def normalized(self) -> Array:
         """Share of each rule in the joined set, the greatest of all outputs, shape (n_bags, n_rules)."""
         return np.asarray(np.max([each.shares for each in self._contributions], axis=0))
 
     @functools.cached_property
-    def rule_outputs(self) -> Array:  # type: ignore[override]
+    def rule_outputs(self) -> Array:
         """Center of each rule's share, shape (n_bags, n_rules, n_outputs); the default if it has nothing to say."""
         said = np.stack([each.conclusions for each in self._contributions], axis=2)
         return np.where(np.isnan(said), np.array(self.rules.default), said)
@@ -291,7 +291,8 @@ class SetActivations(Activations):
 
     def contributions(self, output: int | str = 0) -> Shares:
         """Return `shares` and `conclusions` of the rules together."""
-        return self._contributions[self.rules.place_of(output)]
+        place: int = self.rules.place_of(output)
+        return self._contributions[place]
 
 
 def _with_sets(base: RuleSet, found: Activations, seen: Bags) -> SetActivations:

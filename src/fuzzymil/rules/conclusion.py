@@ -1,9 +1,9 @@
 """Conclusions that are sets: how they become numbers, and which rules take part in an answer.
 
-The firing strength of a rule cuts or scales the set that the rule concludes; the sets of all rules are joined into one,
-which is then turned into a number. An output may instead be the weighted average or sum of numbers, one per term: a
-`Singleton` stands for its value (a Sugeno system of order 0). A set that only rises, or only falls, stands for the value
-at which its membership equals the strength of its rules (Tsukamoto's method). A `Formula` stands for the number that it
+The firing strength of a rule cuts or scales the set that the rule concludes; the sets of all rules are joined into
+one, which is then turned into a number. An output may instead be the weighted average or sum of numbers, one per term: a
+`Singleton` stands for its value (a Sugeno system of order 0). A set that only rises, or only falls, stands for the
+value at which its membership equals the strength of its rules (Tsukamoto's method). A `Formula` stands for the number that it
 means for the features of an instance and the outputs before this one; in a bag, for the mean of these numbers.
 
 Which rules take part (``activation``):
@@ -123,7 +123,7 @@ class Defuzzification:
 
     def of_outputs(self, n_outputs: int) -> Defuzzification:
         """Return the same settings for this many outputs, those that all outputs share as single values."""
-        changes = {}
+        changes: dict[str, Any] = {}
         for name in PER_OUTPUT:
             given = getattr(self, name)
             if isinstance(given, tuple):
@@ -137,7 +137,8 @@ class Defuzzification:
     def reordered(self, order: Sequence[int]) -> Defuzzification:
         """Return the settings of some of the outputs, in this order."""
         several = {name: getattr(self, name) for name in PER_OUTPUT if isinstance(getattr(self, name), tuple)}
-        return dataclasses.replace(self, **{name: tuple(own[k] for k in order) for name, own in several.items()})
+        changes: dict[str, Any] = {name: tuple(own[k] for k in order) for name, own in several.items()}
+        return dataclasses.replace(self, **changes)
 
 
 def _setting(name: str, value: Any) -> Any:

@@ -10,9 +10,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import RuleBase, Variable
-from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules import Variable
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Rules
@@ -34,8 +33,8 @@ def state_of(case: Case) -> dict[str, Any]:
     document = case.document
     classes = case.classes
     return {
-        "kind": "sugeno" if isinstance(document.rules, RuleBase) else "mamdani",
-        "additive": isinstance(document.rules, RuleBase) and not document.rules.normalize,
+        "kind": "mamdani" if document.rules.concludes_sets else "sugeno",
+        "additive": not document.rules.normalize,
         "text": document.text,
         "comment": document.base.comment,
         "variables": variables_of(case),
@@ -68,12 +67,11 @@ def values_of(bags: Bags | None, name: str, place: int) -> Array | None:
 def variables_of(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     """Return the variables with their terms, or only one of them; outputs of Mamdani rules come last."""
     n_inputs = len(case.rules.variables)
-    asked = [{(each.variable, each.term) for each in rule.conditions} for rule in case.base.rules]
-    if not isinstance(case.rules, RuleBase):
-        for rule, said in enumerate(case.rules.conclusions):
-            asked[rule] |= {(name, each if isinstance(each, str) else each.term) for name, each in said.items()}
+    asked = [
+        {(each.variable, each.term) for each in (*rule.conditions, *rule.terms.values())} for rule in case.rules.rules
+    ]
     found = []
-    for place, variable in enumerate(all_variables(case.rules)):
+    for place, variable in enumerate(case.rules.all_variables):
         if only not in (None, variable.name):
             continue
         is_input = place < n_inputs
@@ -114,8 +112,8 @@ def _terms(
 def rules_of(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
     rules, base, lines = case.document.rules, case.document.base, case.document.lines
-    texts = source.statements(rules) if isinstance(rules, RuleBase) else rules.statements()
-    exact = source.statements(rules, None, None) if isinstance(rules, RuleBase) else rules.statements(None, None)
+    texts = rules.statements()
+    exact = rules.statements(None, None)
     found = []
     for r, rule in enumerate(base.rules):
         negated = list(negations(rule.premise))
@@ -128,7 +126,7 @@ def rules_of(case: Case) -> list[dict[str, Any]]:
                 "text": texts[r],
                 "source": exact[r],
                 "premise": printer.premise_text(rule.premise),
-                "conclusion": _concluded(rules, r),
+                "conclusion": rules.concluded_text(r),
                 "conclusions": _conclusions(rules, r),
                 "weight": rule.weight,
                 "on": r + 1 not in case.document.off,
@@ -149,30 +147,17 @@ def rules_of(case: Case) -> list[dict[str, Any]]:
     return found
 
 
-def _concluded(rules: Rules, r: int) -> str:
-    if not isinstance(rules, RuleBase):
-        return rules.concluded_text(r)
-    return printer.conclusions(
-        rules.outputs, rules.rules[r].coefs, rules.feature_names, 4, None, adds=not rules.normalize
-    )
-
-
 def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
     """Return what a rule concludes: a constant and slopes, or a term with hedges."""
-    if isinstance(rules, RuleBase):
+    if not rules.concludes_sets:
         return {
             output: {
                 "constant": row[0],
                 "slopes": {name: slope for name, slope in zip(rules.feature_names, row[1:], strict=False) if slope},
             }
-            for output, row in zip(rules.outputs, rules.rules[r].coefs, strict=True)
+            for output, row in zip(rules.output_names, rules.rules[r].coefs, strict=True)
         }
-    return {
-        name: {"term": said, "hedges": []}
-        if isinstance(said, str)
-        else {"term": said.term, "hedges": list(said.hedges)}
-        for name, said in rules.conclusions[r].items()
-    }
+    return {name: {"term": said.term, "hedges": list(said.hedges)} for name, said in rules.rules[r].terms.items()}
 
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
@@ -181,10 +166,10 @@ _MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activatio
 
 
 def _operators(rules: Rules) -> dict[str, Any]:
-    if isinstance(rules, RuleBase):
+    if rules.defuzzification is None:
         return {name: getattr(rules, name) for name in _SUGENO}
-    found = {name: getattr(rules.premises, name) for name in _PREMISES}
-    return found | {name: getattr(rules, name) for name in _MAMDANI}
+    found = {name: getattr(rules, name) for name in _PREMISES}
+    return found | {name: getattr(rules.defuzzification, name) for name in _MAMDANI}
 
 
 def condition_columns(case: Case) -> list[str]:

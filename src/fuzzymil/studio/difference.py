@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing import Changed, Difference, all_variables, shown
-from fuzzymil.rules.language import source
+from fuzzymil.rules.editing import Changed, Difference, shown
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.describe import values_of
 from fuzzymil.studio.document import Document, Rules, Term
@@ -52,20 +50,11 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
 
 
 def _difference(old: Rules, new: Rules) -> Difference | None:
-    if isinstance(old, RuleBase) and isinstance(new, RuleBase):
-        return old.diff(new)
-    if isinstance(old, RuleBase) or isinstance(new, RuleBase):
-        return None
-    found: Difference = old.diff(new)
-    return found
+    return old.diff(new) if old.concludes_sets == new.concludes_sets else None
 
 
 def _kind(case: Case) -> str:
-    return "Sugeno" if isinstance(case.rules, RuleBase) else "Mamdani"
-
-
-def _statements(rules: Rules) -> list[str]:
-    return source.statements(rules) if isinstance(rules, RuleBase) else rules.statements()
+    return "Mamdani" if case.rules.concludes_sets else "Sugeno"
 
 
 def terms_of_rule(rules: Rules, place: int) -> list[Term]:
@@ -76,17 +65,12 @@ def terms_of_rule(rules: Rules, place: int) -> list[Term]:
     >>> terms_of_rule(Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1").rules, 0)
     [('x', 'low')]
     """
-    base = rules if isinstance(rules, RuleBase) else rules.premises
-    found = [(each.variable, each.term) for each in base.rules[place].conditions]
-    if not isinstance(rules, RuleBase):
-        found += [
-            (name, said if isinstance(said, str) else said.term) for name, said in rules.conclusions[place].items()
-        ]
-    return list(dict.fromkeys(found))
+    rule = rules.rules[place]
+    return list(dict.fromkeys((each.variable, each.term) for each in (*rule.conditions, *rule.terms.values())))
 
 
 def _rules(found: Difference) -> list[dict[str, Any]]:
-    texts = [_statements(found.old), _statements(found.new)]
+    texts = [found.old.statements(), found.new.statements()]
     moved = {change.where for change in found.changes if change.what == "set"}
     lines = _own_changes(found)
     rows = []
@@ -136,7 +120,7 @@ def _terms(found: Difference, new: Case) -> list[dict[str, Any]]:
     known = [
         {
             (variable.name, term): (variable, chosen)
-            for variable in all_variables(rules)
+            for variable in rules.all_variables
             for term, chosen in variable.terms.items()
         }
         for rules in (found.old, found.new)

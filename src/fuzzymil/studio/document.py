@@ -7,15 +7,13 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.layout import edited_text
 
 __all__ = ["Document", "Rules", "Term"]
 
-Rules = RuleBase | MamdaniRules
+Rules = RuleBase
 Term = tuple[str, str]
 
 
@@ -61,7 +59,7 @@ class Document:
     @functools.cached_property
     def rules(self) -> Rules:
         """The rules that the text describes."""
-        return parse_rules(self.text)
+        return RuleBase.parse(self.text)
 
     @functools.cached_property
     def active(self) -> Rules:
@@ -75,8 +73,8 @@ class Document:
 
     @property
     def base(self) -> RuleBase:
-        """The premises with their variables: the rules themselves, or those of Mamdani rules."""
-        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+        """The rules, as the text has them."""
+        return self.rules
 
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
@@ -92,9 +90,9 @@ class Document:
         return found._keeping(self, self.frozen)
 
     def _keeping(self, before: Document, frozen: Iterable[Term]) -> Document:
-        known = {(variable.name, term) for variable in all_variables(self.rules) for term in variable.terms}
+        known = {(variable.name, term) for variable in self.rules.all_variables for term in variable.terms}
         off = frozenset[int]()
-        if before.off and isinstance(self.rules, type(before.rules)):
+        if before.off and self.rules.concludes_sets == before.rules.concludes_sets:
             matches = before.rules.diff(self.rules).matches
             off = frozenset(match.new for match in matches if match.new is not None and match.old in before.off)
         made = dataclasses.replace(self, off=off, frozen=frozenset(frozen) & known)

@@ -315,13 +315,12 @@ def _saved(save: Any, name: str) -> bytes:
 def _model(case: Case) -> Any:
     """Return an expert system with the rules, fitted to the labels of the bags."""
     from fuzzymil.estimators import MIMamdani, MISugeno
-    from fuzzymil.rules import RuleBase
 
     threshold = case.threshold if case.classes is not None else None
     positive = None
     if case.classes is not None and len(case.outputs) == 1:
         positive = case.classes[case.positive]
-    make: Any = MISugeno if isinstance(case.rules, RuleBase) else MIMamdani
+    make: Any = MIMamdani if case.rules.concludes_sets else MISugeno
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
         return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)
@@ -369,19 +368,19 @@ def snippet(case: Case, context: Context) -> str:
     Examples
     --------
     >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> "parse_rules" in snippet(Case(document, None), Context("sky"))
+    >>> "RuleBase.parse" in snippet(Case(document, None), Context("sky"))
     True
     """
     every = [case.rules, *(each.active for each in case.others)]
     lines = [f"# The rules {context.name!r:.80}, as in the studio.".replace("\n", " "), ""]
     lines += ["import numpy as np"] if len(every) > 1 or len(case.outputs) > 1 else []
-    lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.formats import parse_rules", ""]
+    lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil import RuleBase", ""]
     for number, rules in enumerate(every, start=1):
         source = rules.to_source()
         quotes = "'''" if '"""' in source else '"""'
         text = source.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
         name = "rules" if len(every) == 1 else f"rules_{number}"
-        lines += [f"{name} = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
+        lines += [f"{name} = RuleBase.parse({quotes}", text.rstrip("\n"), f"{quotes})", ""]
     data = context.data
     arguments = [repr(data.name if data is not None and data.name else "data.csv")]
     arguments += [f"{name}={value!r}" for name, value in ({} if data is None else data.columns).items()]

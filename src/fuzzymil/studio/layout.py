@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.lexer import Token, tokens
 
 __all__ = ["edited_text", "merged_text"]
@@ -31,7 +31,7 @@ def edited_text(text: str, old: str, new: str) -> str:
     Examples
     --------
     >>> text = "VARIABLE x: low = Gaussian(0, 1)  # so far\n\nIF x is low\n    THEN y = 1.50\n"
-    >>> rules = parse_rules(text)
+    >>> rules = RuleBase.parse(text)
     >>> print(edited_text(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
     VARIABLE x: low = Gaussian(3, 1)  # so far
     <BLANKLINE>
@@ -48,7 +48,7 @@ def edited_text(text: str, old: str, new: str) -> str:
 def _means(text: str, source: str) -> bool:
     """Return whether a text is that of the rules with a source: comments, labels and all."""
     try:
-        return parse_rules(text).to_source() == source
+        return RuleBase.parse(text).to_source() == source
     except (RuleSyntaxError, ValueError):
         return False
 

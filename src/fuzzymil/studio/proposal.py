@@ -8,8 +8,7 @@ from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import MamdaniRules, RuleBase, Variable
-from fuzzymil.rules.editing import all_variables
+from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.studio.difference import terms_of_rule
 from fuzzymil.studio.document import Rules, Term
 
@@ -26,8 +25,8 @@ def merged(
 
     Parameters
     ----------
-    old, new : RuleBase or MamdaniRules
-        Of the same class.
+    old, new : RuleBase
+        Of the same kind.
     accepted : collection of int
         Numbers of new rules.
     gone : collection of int
@@ -37,7 +36,7 @@ def merged(
 
     Returns
     -------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     split : list of str
         The terms that were split, as ``"hue.low -> hue.low_2"``.
 
@@ -79,7 +78,7 @@ def merged(
     others = _sets(right)
     terms = sets | {term: others[term] for term in renamed}
     made = _joined(left, right, taken, terms)
-    if default and isinstance(made, RuleBase) and new.outputs == old.outputs:
+    if default and not made.concludes_sets and new.outputs == old.outputs:
         made = dataclasses.replace(made, default=new.default)
     return made, [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
 
@@ -93,14 +92,13 @@ def _check(new: Rules, accepted: Collection[int]) -> None:
 
 
 def _diff(old: Rules, new: Rules) -> Any:
-    adds = [isinstance(each, RuleBase) and not each.normalize for each in (old, new)]
-    if isinstance(old, RuleBase) != isinstance(new, RuleBase) or adds[0] != adds[1]:
+    if (old.concludes_sets, old.normalize) != (new.concludes_sets, new.normalize):
         raise ParameterError("The proposal is of another kind than the rules: accept all of it, or nothing.")
     return old.diff(new)
 
 
 def _sets(rules: Rules) -> dict[Term, MembershipFunction]:
-    return {(v.name, term): chosen for v in all_variables(rules) for term, chosen in v.terms.items()}
+    return {(v.name, term): chosen for v in rules.all_variables for term, chosen in v.terms.items()}
 
 
 def _free(name: str, known: Collection[str]) -> str:
@@ -114,24 +112,7 @@ def _with_terms(variables: Iterable[Variable], terms: dict[Term, MembershipFunct
     )
 
 
-def _joined(left: Rules, right: Rules, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> Rules:
-    if isinstance(left, RuleBase):
-        assert isinstance(right, RuleBase)
-        return _base(left, right, taken, terms)
-    assert isinstance(right, MamdaniRules)
-    said = [
-        left.conclusions[before - 1] if before is not None else right.conclusions[(after or 0) - 1]
-        for before, after in taken
-    ]
-    return dataclasses.replace(
-        left,
-        premises=_base(left.premises, right.premises, taken, terms),
-        outputs=_with_terms(left.outputs, terms),
-        conclusions=tuple(said),
-    )
-
-
-def _base(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> RuleBase:
+def _joined(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> RuleBase:
     known = {variable.name: variable for variable in right.variables}
     # A variable that only the new rules know brings its range.
     variables = [each if each.terms or each.low is not None else known[each.name] for each in left.variables]
@@ -140,11 +121,13 @@ def _base(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int
     for before, after in taken:
         base, number = (left, before) if before is not None else (right, after or 0)
         rule = base.rules[number - 1]
-        rules.append(rule.concluding([(*row, *[0.0] * (n_coefs - len(row))) for row in rule.coefs]))
+        longer = [(*row, *[0.0] * (n_coefs - len(row))) for row in rule.coefs]
+        rules.append(rule if rule.terms else rule.concluding(longer))
         alphas.append(base.alpha[number - 1] if isinstance(base.alpha, tuple) else base.alpha)
     return dataclasses.replace(
         left,
         variables=_with_terms(variables, terms),
+        outputs=_with_terms(left.outputs, terms) if left.concludes_sets else left.outputs,
         rules=tuple(rules),
         alpha=tuple(alphas) if len(set(alphas)) > 1 else alphas[0],
     )

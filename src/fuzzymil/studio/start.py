@@ -80,7 +80,7 @@ def starter(bags: Bags) -> Document:
     """
     shares = _shares(bags)
     rule = Rule({}, [[round(share, 4)] for share in shares.values()])
-    return Document.of(RuleBase(tuple(variables_from(bags)), (rule,), tuple(shares), aggregation="max"))
+    return Document.of(RuleBase(tuple(variables_from(bags)), (rule,), tuple(map(Variable, shares)), aggregation="max"))
 
 
 def salvaged(text: str) -> Document:
@@ -94,8 +94,8 @@ def salvaged(text: str) -> Document:
     found = parser.read(text)
     variables = tuple(found.variables.values()) or (Variable("x"),)
     concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]
-    outputs = tuple(concluded[:1]) or ("y",)
+    outputs = (Variable(concluded[0] if concluded else "y"),)
     try:
         return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), outputs))
     except ValueError:
-        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),), ("y",)))
+        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))

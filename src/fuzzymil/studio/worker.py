@@ -18,8 +18,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio._json import decoded, encoded
 
 __all__ = ["folds", "learned", "load_bags", "main", "save_bags", "trained"]
@@ -60,12 +59,12 @@ Report = Callable[[int, int, float], bool]
 """Takes an epoch, their number and the loss, and returns whether to stop."""
 
 
-def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def trained(rules: RuleBase, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
     """Train rules as a job says.
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     bags : Bags
         With the variables of the rules as features.
     job : mapping
@@ -91,7 +90,7 @@ def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], 
     }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found, touched = (_sugeno if isinstance(rules, RuleBase) else _mamdani)(rules, bags, job, settings, note)
+        found, touched = (_mamdani if rules.concludes_sets else _sugeno)(rules, bags, job, settings, note)
     said = [str(each.message) for each in caught if "nterrupted" not in type(each.message).__name__]
     return {"text": found.to_source(), "touched": list(map(str, touched)), "loss": losses, "warnings": said}
 
@@ -154,7 +153,7 @@ def folds(rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[s
         held = np.array(fold)
         rest = np.setdiff1d(np.arange(bags.n_bags), held)
         found = trained(rules, bags[rest], job, lambda *_: tell({}))
-        outputs[held] = parse_rules(found["text"]).infer(bags[held]).output
+        outputs[held] = RuleBase.parse(found["text"]).infer(bags[held]).output
         if tell({"done": number + 1, "output": outputs.tolist()}):
             break
     return {"output": outputs.tolist()}
@@ -231,7 +230,7 @@ def _done(job: dict[str, Any], line: _Line) -> dict[str, Any]:
     bags = load_bags(job["data"])
     if job["do"] == "learn":
         return {"result": learned(bags, job)}
-    rules = parse_rules(job["text"])
+    rules = RuleBase.parse(job["text"])
     if job["do"] == "folds":
         return {"result": folds(rules, bags, job, tell)}
     return {"result": trained(rules, bags, job, report)}

@@ -424,5 +424,5 @@ def _named(rules: RuleBase) -> RuleBase:
     for name in _OTHER_FIELDS:
         del settings[name]
     return RuleBase.from_sets(
-        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.outputs, **settings
+        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.output_names, **settings
     )

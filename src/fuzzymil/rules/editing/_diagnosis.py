@@ -179,12 +179,12 @@ def diagnose(
 def _case(base: RuleSet, bags: Any, limits: dict[str, float]) -> _Case:
     seen = seen_bags(base, bags)
     found = infer(base, seen)
-    weight, silent = found.normalized, found.strongest < limits["coverage"]
+    weight, silent = found.normalized, np.asarray(found.strongest < limits["coverage"])
     if isinstance(found, SetActivations):
         # An output that no rule concludes is a finding of its own.
         said = [k for k, name in enumerate(base.output_names) if any(name in rule.terms for rule in base.rules)]
         weight = np.mean([found.shares(k) for k in said], axis=0)
-        silent = found.uncovered_outputs[:, said].any(axis=1)
+        silent = np.asarray(found.uncovered_outputs[:, said].any(axis=1))
     return _Case(base, seen, found, weight, silent, tuple(conditions_on(base, seen)), limits)
 
 

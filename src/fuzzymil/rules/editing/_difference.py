@@ -72,8 +72,8 @@ class Difference:
         Of rules, then terms, then operators and defaults.
     """
 
-    old: RuleSet
-    new: RuleSet
+    old: Any
+    new: Any
     matches: tuple[Match, ...]
     changes: tuple[Changed, ...]
 
@@ -245,7 +245,8 @@ def _of_rest(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
             yield Changed("default", output, *values)
     pairs = [(name, getattr(old, name), getattr(new, name)) for name in _OPERATORS]
     for name in SETTINGS if old.concludes_sets or new.concludes_sets else ():
-        pairs.append((name, *(getattr(rules.defuzzification, name, None) for rules in (old, new))))
+        values = [getattr(rules.defuzzification, name, None) for rules in (old, new)]
+        pairs.append((name, values[0], values[1]))
     for name, before, after in pairs:
         if before != after:
             yield Changed("operators", name, before, after)

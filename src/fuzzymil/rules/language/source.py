@@ -32,8 +32,10 @@ __all__ = [
     "written",
 ]
 
-_OF_NUMBERS = ("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha", "normalize", "default")
-_OF_NUMBERS += ("limited", "s_norm")
+_OF_NUMBERS = (
+    *("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
+    *("normalize", "default", "limited", "s_norm"),
+)
 _OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, "default", "activation")
 
 _MAX_COEFS = 10_000_000

@@ -140,7 +140,7 @@ def _as_before(rules: Any, document: Document) -> Any:
     if rules.n_rules != old.n_rules:
         return rules
     rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
-    if isinstance(rules, RuleBase):
+    if not rules.concludes_sets:
         same = {name: getattr(old, name) for name in ("alpha", "conclusion_alpha") if _close(rules, old, name)}
         rules = dataclasses.replace(rules, **same)
     return rules

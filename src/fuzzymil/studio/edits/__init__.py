@@ -5,7 +5,6 @@ could not.
 """
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.rules.editing import all_variables
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import rules, sets
 from fuzzymil.studio.edits._registry import EDITS, ConflictError
@@ -19,7 +18,7 @@ __all__ = ["EDITS", "ConflictError", "checked_document", "dragged", "rules", "se
 def checked_document(document: Document) -> Document:
     """Return a document whose text can be parsed and whose size is within the limits."""
     checked_text(document.text)
-    variables = all_variables(document.rules)
+    variables = document.rules.all_variables
     counts = {
         "rules": document.rules.n_rules,
         "variables": len(variables),

@@ -8,8 +8,7 @@ from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import RuleBase, Variable
-from fuzzymil.rules.editing import all_variables
+from fuzzymil.rules import Variable
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Document, Rules, Term
@@ -61,7 +60,7 @@ def number_of(message: Mapping[str, Any], field: str) -> float:
 
 
 def variable_of(rules: Rules, message: Mapping[str, Any]) -> Variable:
-    variables = {variable.name: variable for variable in all_variables(rules)}
+    variables = {variable.name: variable for variable in rules.all_variables}
     known_name("variable", message.get("variable"), variables)
     return variables[str(message["variable"])]
 
@@ -78,26 +77,19 @@ def with_variable(rules: Rules, name: str, **fields: Any) -> Rules:
     def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
         return tuple(dataclasses.replace(each, **fields) if each.name == name else each for each in variables)
 
-    if isinstance(rules, RuleBase):
-        return dataclasses.replace(rules, variables=changed(rules.variables))
-    premises = dataclasses.replace(rules.premises, variables=changed(rules.premises.variables))
-    return dataclasses.replace(rules, premises=premises, outputs=changed(rules.outputs))
+    outputs = changed(rules.outputs) if rules.concludes_sets else rules.outputs
+    return dataclasses.replace(rules, variables=changed(rules.variables), outputs=outputs)
 
 
 def used_by(rules: Rules, variable: str, term: str | None = None) -> list[int]:
     """Return the numbers of the rules with a condition or conclusion on a variable, or on one of its terms."""
-    base = rules if isinstance(rules, RuleBase) else rules.premises
-    found = set()
-    for r, rule in enumerate(base.rules, start=1):
-        if any(each.variable == variable and term in (None, each.term) for each in rule.conditions):
-            found.add(r)
-    if not isinstance(rules, RuleBase):
-        for r, said in enumerate(rules.conclusions, start=1):
-            if variable in said:
-                own = said[variable]
-                if term in (None, own if isinstance(own, str) else own.term):
-                    found.add(r)
-    return sorted(found)
+    return [
+        r
+        for r, rule in enumerate(rules.rules, start=1)
+        if any(
+            each.variable == variable and term in (None, each.term) for each in (*rule.conditions, *rule.terms.values())
+        )
+    ]
 
 
 def set_of(text: str) -> MembershipFunction:

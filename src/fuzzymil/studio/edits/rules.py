@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
-from fuzzymil.rules import And, Is, Quantified, Rule, RuleBase
+from fuzzymil.rules import And, Is, Quantified, Rule
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Document, Rules
 from fuzzymil.studio.edits._registry import (
@@ -72,13 +72,11 @@ def set_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
 
 
 def _with_said(rules: Rules, number: int, said: Mapping[str, str]) -> Rules:
-    base = rules if isinstance(rules, RuleBase) else rules.premises
-    every = list(base.rules)
+    every = list(rules.rules)
     old = every[number - 1]
     label, comment = said.get("label", old.label), said.get("comment", old.comment)
-    every[number - 1] = Rule(old.premise, old.coefs, old.weight, label, comment)
-    premises = dataclasses.replace(base, rules=tuple(every))
-    return premises if isinstance(rules, RuleBase) else dataclasses.replace(rules, premises=premises)
+    every[number - 1] = Rule(old.premise, old.conclusions, old.weight, label, comment)
+    return dataclasses.replace(rules, rules=tuple(every))
 
 
 @edit_message
@@ -144,29 +142,10 @@ def set_operators(case: Case, message: Mapping[str, Any]) -> tuple[Document, str
     """Change operators and defaults."""
     document, rules = case.document, case.document.rules
     asked = dict(message.get("operators") or {})
-    if isinstance(rules, RuleBase):
-        names = (
-            "t_norm",
-            "s_norm",
-            "aggregation",
-            "alpha",
-            "conclusion_aggregation",
-            "conclusion_alpha",
-            "normalize",
-            "limited",
-        )
-        rules = dataclasses.replace(rules, **_operators(asked, names))
-    else:
-        inner, outer = (
-            ("t_norm", "s_norm", "aggregation", "alpha", "limited"),
-            ("implication", "accumulation", "defuzzify"),
-        )
-        for name in asked:
-            known_name("operator", name, (*inner, *outer))
-        premises = dataclasses.replace(
-            rules.premises, **_operators({n: v for n, v in asked.items() if n in inner}, inner)
-        )
-        rules = dataclasses.replace(rules, premises=premises, **{n: v for n, v in asked.items() if n in outer})
+    shared = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
+    further = ("conclusion_aggregation", "conclusion_alpha", "normalize")
+    of_sets = ("implication", "accumulation", "defuzzify")
+    rules = rules.with_settings(**_operators(asked, (*shared, *(of_sets if rules.concludes_sets else further))))
     if message.get("default") is not None:
         rules = rules.edit(default=message["default"])
     return document.with_rules(rules), f"Changed {listed(asked) or 'the default'}"
@@ -239,9 +218,7 @@ def _conjunction(premise: Any) -> tuple[Quantified | None, list[Is] | None]:
 
 
 def _with_base_rules(document: Document, every: tuple[Rule, ...]) -> Document:
-    base = dataclasses.replace(document.base, rules=every)
-    rules = base if isinstance(document.rules, RuleBase) else dataclasses.replace(document.rules, premises=base)
-    return _same_numbers(document, rules)
+    return _same_numbers(document, dataclasses.replace(document.rules, rules=every))
 
 
 def _same_numbers(document: Document, rules: Rules) -> Document:

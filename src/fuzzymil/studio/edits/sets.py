@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import RuleBase, Variable
+from fuzzymil.rules import Variable
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.describe import values_of
 from fuzzymil.studio.document import Document
@@ -187,14 +187,13 @@ def remove_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, s
     if len(base.variables) == 1:
         raise ParameterError("Rules need at least one variable.")
     rules = tuple(
-        rule.concluding([row if len(row) == 1 else (*row[: 1 + place], *row[2 + place :]) for row in rule.coefs])
+        rule
+        if rule.terms
+        else rule.concluding([row if len(row) == 1 else (*row[: 1 + place], *row[2 + place :]) for row in rule.coefs])
         for rule in base.rules
     )
     left = tuple(each for each in base.variables if each.name != variable.name)
-    premises = dataclasses.replace(base, variables=left, rules=rules)
-    changed = (
-        premises if isinstance(document.rules, RuleBase) else dataclasses.replace(document.rules, premises=premises)
-    )
+    changed = dataclasses.replace(base, variables=left, rules=rules)
     return document.with_rules(changed), f"Removed {variable.name}"
 
 

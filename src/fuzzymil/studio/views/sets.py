@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import known_name
-from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.activations import matched
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.describe import variables_of
@@ -21,7 +20,7 @@ _BINS = 48
 
 def variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one variable with its terms, as in the state."""
-    known_name("variable", request.get("variable"), [each.name for each in all_variables(case.rules)])
+    known_name("variable", request.get("variable"), [each.name for each in case.rules.all_variables])
     return variables_of(case, str(request["variable"]))[0]
 
 
