@@ -28,7 +28,7 @@ from tables import Row, table
 
 from fuzzymil import __version__
 from fuzzymil.inference.layers import Operators, Params
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
 
 SIZES: dict[str, dict[str, int]] = {

@@ -37,7 +37,6 @@ QUESTIONS = (
     "roofline",
     "engines",
     "memory",
-    "processes",
     "latency",
     "commands",
     "concepts",

@@ -58,13 +58,11 @@ SLOW = (
     "src/fuzzymil/estimators/_cross_validation.py",
     "src/fuzzymil/experiments",
     "src/fuzzymil/report/_report.py",
-    "tests/cli/test_launch.py",
     "tests/comparators/test_sklearn_checks.py",
     "tests/estimators/test_clusters.py",
     "tests/estimators/test_sklearn_checks.py",
     "tests/experiments",
     "tests/report/test_browser.py",
-    "tests/train/test_distributed.py",
 )
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
 

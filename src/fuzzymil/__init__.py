@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         MissingExtraError,
         ModelFileError,
         ParameterError,
-        ProcessLostError,
         RescuedError,
         RuleSyntaxError,
     )
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
         cross_val_scores,
         load_model,
     )
-    from fuzzymil.inference.inference import use_engine
+    from fuzzymil.inference.activations import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
     from fuzzymil.learn.train.constraints import Constraints
     from fuzzymil.report import write_report
@@ -81,7 +80,6 @@ __all__ = [
     "NaiveMIL",
     "ParameterError",
     "PerInstance",
-    "ProcessLostError",
     "RescuedError",
     "RuleBase",
     "RuleSyntaxError",
@@ -116,7 +114,7 @@ heed_thread_limit()
 _HOMES = {
     "_utils.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "bags": ("Bags", "BagStream", "as_bags"),
-    "inference.inference": ("use_engine",),
+    "inference.activations": ("use_engine",),
     "inference.membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
     "rules": ("RuleBase",),

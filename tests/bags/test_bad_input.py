@@ -296,7 +296,6 @@ def test_settings_out_of_range(settings, words):
         (RunOptions, {"precision": "half"}, "Unknown precision"),
         (RunOptions, {"callbacks": print}, "callbacks"),
         (RunOptions, {"callbacks": [5]}, "callbacks"),
-        (RunOptions, {"distributed": "yes"}, "distributed must be True or False"),
         (RunOptions, {"checkpoint": 3}, r"checkpoint must be a folder.*got 3"),
         (RunOptions, {"checkpoint": ""}, "checkpoint must be a folder"),
     ],

@@ -388,3 +388,11 @@ def test_the_constructor_refuses(arguments, message):
 def test_concatenate_refuses(parts, message):
     with pytest.raises(InputError, match=message):
         Bags.concatenate(parts)
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["objects", "NumPy text"])
+@pytest.mark.parametrize("field", ["labels", "ids", "feature_names"])
+def test_half_of_a_character_is_refused_by_name(field, wide):
+    given = np.array(["a", "x\ud800"], dtype=str if wide else object)
+    with pytest.raises(InputError, match="half of a character"):
+        Bags.from_list([[[0.0, 1.0]], [[1.0, 2.0]]], **{field: given})

@@ -10,9 +10,8 @@ from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RunOpti
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.learn.train import partition
-from fuzzymil.learn.train.distributed import ProcessGroup
-from fuzzymil.learn.train.distributed.census import take_census
-from fuzzymil.learn.train.distributed.feed import Feed
+from fuzzymil.learn.train.feed import Feed
+from fuzzymil.learn.train.stream import summarize
 
 BAGS = make_two_concepts(random_state=0)
 
@@ -23,7 +22,7 @@ def numbers_of(model):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 300)
 
 
 @pytest.mark.slow
@@ -111,7 +110,7 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
         assert list((tmp_path / "kept").glob("*.checkpoint"))
         calls.clear()
         resumed = numbers_of(model.fit(BagStream(lambda part: load(part, dies=False), 10)))
-        assert len(calls) < 70  # a census and six epochs from the start take that many
+        assert len(calls) < 70  # a summary and six epochs from the start take that many
         whole = model.set_params(run=None).fit(BagStream(lambda part: load(part, dies=False), 10))
         assert np.array_equal(resumed, numbers_of(whole))
 
@@ -125,7 +124,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 3))), numbers, rtol=1e-9)  # however cut
     np.testing.assert_allclose(numbers_of(model.fit(BAGS)), numbers, rtol=1e-9)  # in memory as well
     assert not np.allclose(on_all, numbers)
-    sample = take_census(BagStream.from_bags(BAGS, 5), ProcessGroup(), lambda bags: bags, lambda *_: None)
+    sample = summarize(BagStream.from_bags(BAGS, 5), lambda bags: bags, lambda *_: None)
     assert 150 < sample.sample.n_instances <= 200
     for place, instances in zip(sample.places, sample.sample, strict=True):
         assert np.array_equal(instances, BAGS[int(place)])
@@ -134,7 +133,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
 
 @pytest.mark.slow
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 2000)
+    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 2000)
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     parts, alive = [], []
 
@@ -147,7 +146,7 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
     model = MIANFISClassifier(2, batch_size=5, max_epochs=1, random_state=0)
     model.fit(BagStream(load, 30))
     model.predict(BagStream(load, 30))
-    assert len(parts) == 90  # once for the census, the epoch and the prediction
+    assert len(parts) == 90  # once for the summary, the epoch and the prediction
     assert 2 <= max(alive) <= 5
 
 
@@ -183,13 +182,13 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
 def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
     model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, run=RunOptions(precision="double"))
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
-    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 300)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow
 def test_unequal_parts_make_no_great_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.distributed.feed.WINDOW_VALUES", 1000)
+    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 1000)
     edges = [0, 60, *range(61, 151)]
     made = []
     window = Feed._window

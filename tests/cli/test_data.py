@@ -29,6 +29,12 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
     assert json.loads(result.stdout)[0]["n_bags"] == 12
     assert len(read_bags(tmp_path / "new" / "fox.csv")) == 12
     assert "is a file" in bad("data", "fetch", "fox", "-o", tmp_path / "new" / "fox.csv")
+    (tmp_path / "new" / "fox.csv").unlink()
+    (tmp_path / "new" / "fox.csv").symlink_to(desk / "boxes.csv")  # the name was not the user's choice
+    before = (desk / "boxes.csv").read_text()
+    good("data", "fetch", "fox", "-o", tmp_path / "new")
+    assert (desk / "boxes.csv").read_text() == before
+    assert len(read_bags(tmp_path / "new" / "fox.csv")) == 12
 
 
 def test_describe_a_file(desk):

@@ -18,7 +18,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
 from fuzzymil.comparators._programs import mean_loss, train
 from fuzzymil.inference.engines.jax import grouping_of
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 
 SIZES = (3, 1, 4, 2, 5, 1)
 OFFSETS = np.cumsum([0, *SIZES])

@@ -7,7 +7,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.inference import inference
+from fuzzymil.inference import activations
 from fuzzymil.rules.activations import infer_output
 
 BAGS = make_two_concepts(10, 10, random_state=0)
@@ -62,14 +62,14 @@ def test_inference_counts_outputs_when_it_cuts_chunks(monkeypatch):
         seen.append(arguments[-1] - arguments[-2])
         return infer_part(*arguments)
 
-    infer_part = inference._infer_part
-    monkeypatch.setattr(inference, "_infer_part", counted)
-    monkeypatch.setattr(inference, "_CHUNK_VALUES", 1 << 17)
+    infer_part = activations._infer_part
+    monkeypatch.setattr(activations, "_infer_part", counted)
+    monkeypatch.setattr(activations, "_CHUNK_VALUES", 1 << 17)
     bags = Bags(rng.normal(size=(100, 2)), np.arange(101))
     found = rules.infer(bags)
     assert max(seen) * 3 * 5000 <= 1 << 17
     np.testing.assert_array_equal(infer_output(rules, bags), found.output)
-    monkeypatch.setattr(inference, "_CHUNK_VALUES", 1 << 23)
+    monkeypatch.setattr(activations, "_CHUNK_VALUES", 1 << 23)
     np.testing.assert_allclose(rules.infer(bags).output, found.output, rtol=1e-12)
 
 

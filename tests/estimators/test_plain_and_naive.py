@@ -67,3 +67,10 @@ def test_instances_are_scored_by_rules_that_count():
     assert "at least" in [part.quantifier for part in model.rules_.parts]
     positive = test[np.flatnonzero(test.labels)]  # only there are the instances marked
     assert roc_auc_score(positive.instance_labels > 0, model.instance_scores(positive)) > 0.95
+
+
+def test_half_of_a_character_in_a_label_is_refused_by_fit():
+    labels = ["x\ud800" if label else "a" for label in Y]
+    for y in (labels, np.array(labels)):
+        with pytest.raises(ValueError, match="labels has half of a character"):
+            classifier().fit(list(BAGS), y)

@@ -10,7 +10,7 @@ from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBa
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan
 from fuzzymil.learn.train.pruning import cut, schedule, worth
 from fuzzymil.learn.train.search import _conjunction, _pair_scores, _scores, short_rules

@@ -289,6 +289,15 @@ def test_a_damaged_part_is_made_again(tmp_path, monkeypatch, quiet):
     assert run(monkeypatch, tmp_path, quiet).ran == [1]
 
 
+def test_results_are_not_written_through_links(tmp_path, monkeypatch, quiet):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "counting").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="is a link"):
+        run(monkeypatch, tmp_path / "out", quiet)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_parts_depend_on_settings_and_library(tmp_path, monkeypatch):
     parts = Parts(tmp_path)
     one, other = (Unit("u", {"rate": rate}, 1.0, dict) for rate in (0.1, 0.2))

@@ -20,7 +20,7 @@ from mutations import mutate_bytes, mutate_json, mutate_text
 from fuzzymil import Bags, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
-from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.files import export_rules, read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.context import Data
@@ -268,7 +268,7 @@ def _converted(format):
             path = folder / "seed.fll"
             path.write_bytes(content)
             with contextlib.suppress(ParameterError):
-                found.append(getattr(read_rules(path), f"to_{format}")().encode())
+                found.append(export_rules(read_rules(path), format).encode())
         return found
 
     return seeds

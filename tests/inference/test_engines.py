@@ -8,8 +8,8 @@ import pytest
 from three_engines import NO_TORCH, TORCH, evaluated, layers_by
 
 from fuzzymil import Bags, ParameterError, RuleBase
+from fuzzymil.inference.activations import _in_numpy, use_engine
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.inference.inference import _in_numpy, use_engine
 from fuzzymil.inference.layers import Operators
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzzymil.inference import plain_sets
+from fuzzymil.inference import conclusions
 from fuzzymil.rules import MamdaniRules
 
 TEXT = """
@@ -24,7 +24,7 @@ def test_plain_numbers_and_logarithms_agree(implication, accumulation, defuzzify
     rules = MamdaniRules.parse(TEXT.format(implication=implication, accumulation=accumulation, defuzzify=defuzzify))
     x = np.linspace(-0.5, 1.5, 41)[:, None]
     plain = rules.infer(x).output
-    monkeypatch.setattr(plain_sets, "suits", lambda log_degrees, *rest: np.zeros(len(log_degrees), bool))
+    monkeypatch.setattr(conclusions, "plain_suffices", lambda log_degrees, *rest: np.zeros(len(log_degrees), bool))
     in_logs = rules.infer(x).output
     apart = 4 / 1000 if defuzzify in ("mom", "som", "lom") else 1e-12  # which of two equal cells depends on rounding
     np.testing.assert_allclose(plain, in_logs, atol=apart, rtol=0)
@@ -34,8 +34,8 @@ def test_faint_and_empty_sets_are_left_to_logarithms():
     rules = MamdaniRules.parse(TEXT.format(implication="min", accumulation="max", defuzzify="centroid"))
     found = rules.infer([[0.5], [9.0], [2.0], [-40.0]])
     log_mu = np.array([chosen.log_membership(rules.values()) for chosen in rules.outputs[0].terms.values()])
-    suits = plain_sets.suits(found.log_firing[:, :3], log_mu, "min", "max")
+    suits = conclusions.plain_suffices(found.log_firing[:, :3], log_mu, "min", "max")
     assert suits.tolist() == [True, False, True, False]
     assert found.uncovered[:, 0].tolist() == [False, False, False, False]
     assert found.output[3, 0] == pytest.approx(rules.infer([[-1.0]]).output[0, 0], abs=0.7)  # only 'low' speaks
-    assert not plain_sets.suits(found.log_firing[:, :3], log_mu, "einstein", "max").any()
+    assert not conclusions.plain_suffices(found.log_firing[:, :3], log_mu, "einstein", "max").any()

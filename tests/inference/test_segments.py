@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.engines.jax import Packed, grouping_of
-from fuzzymil.inference.packing import even_size, pack
+from fuzzymil.inference.segments import even_size, pack
 
 SIZES = (3, 1, 2, 3, 3)
 OFFSETS = np.cumsum([0, *SIZES])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fuzzymil.inference.aggregation import softmax
+from fuzzymil.inference.engines import jax as kernel
 from fuzzymil.inference.engines.jax import Packed
-from fuzzymil.inference.kernels import softmax as kernel
 
 OFFSETS = np.array([0, 3, 3, 4, 9, 10, 10])  # two bags are empty, one of them of padding rows
 ROWS, RULES = 12, 3

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil.inference.kernels import gaussian, tensor_cores
+from fuzzymil.inference.engines import jax_gaussians, tensor_cores
 
 
 def problem(n_rules, n_features, width=3.0, rows=128, seed=0):
@@ -81,7 +81,7 @@ def test_training_by_halves_is_training_by_differences(monkeypatch):
 
     def found(anywhere):
         def loss(centers, inverse):
-            return jnp.sum(weights * gaussian._log_truth(anywhere, x, None, centers, inverse))
+            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, x, None, centers, inverse))
 
         return jax.value_and_grad(loss, argnums=(0, 1))(centers, inverse)
 
@@ -89,14 +89,16 @@ def test_training_by_halves_is_training_by_differences(monkeypatch):
     for name in ("truths_and_size", "moments"):
         plain = getattr(tensor_cores, name)
         monkeypatch.setattr(tensor_cores, name, lambda *given, plain=plain: plain(*given, interpret=True))
-    monkeypatch.setattr(gaussian, "_suits_tensor_cores", lambda x, known: True)
+    monkeypatch.setattr(jax_gaussians, "_suits_tensor_cores", lambda x, known: True)
     for one, other in zip(*map(jax.tree.leaves, (found(True), expected)), strict=True):
         scale = np.abs(other).max(axis=0)  # of the features
         assert (np.abs(one - other) <= 1e-4 * scale).all()
 
 
 def test_a_machine_without_tensor_cores_does_without():
-    assert not gaussian._suits_tensor_cores(jax.ShapeDtypeStruct((tensor_cores.LEAST_ROWS, 128), jnp.float32), None)
+    assert not jax_gaussians._suits_tensor_cores(
+        jax.ShapeDtypeStruct((tensor_cores.LEAST_ROWS, 128), jnp.float32), None
+    )
 
 
 def test_instances_and_machine_decide_together(monkeypatch):
@@ -109,7 +111,7 @@ def test_instances_and_machine_decide_together(monkeypatch):
     def suits(rows=tensor_cores.LEAST_ROWS, features=32, dtype=jnp.float32, known=None, device=Device):
         monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
         monkeypatch.setattr(jax, "local_devices", lambda: [device()])
-        return gaussian._suits_tensor_cores(jax.ShapeDtypeStruct((rows, features), dtype), known)
+        return jax_gaussians._suits_tensor_cores(jax.ShapeDtypeStruct((rows, features), dtype), known)
 
     assert suits()
     assert not suits(rows=tensor_cores.LEAST_ROWS + 8)

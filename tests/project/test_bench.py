@@ -131,12 +131,6 @@ def stream():
     footprint.stream(gigabytes=0.0, n_features=2, n_rules=2)["peak"]()
 
 
-def processes():
-    import shared_training
-
-    shared_training.main()
-
-
 def latency():
     from questions import latency
 
@@ -151,7 +145,7 @@ def concepts():
 
 @pytest.mark.parametrize(
     "contestant",
-    [whole_fit, folds, on_line, large, memory, stream, processes, latency, concepts],
+    [whole_fit, folds, on_line, large, memory, stream, latency, concepts],
     ids=lambda f: f.__name__,
 )
 def test_contestants_train_networks(contestant, monkeypatch):
@@ -167,9 +161,6 @@ def test_contestants_train_networks(contestant, monkeypatch):
     monkeypatch.setattr(fuzzymil.MIANFISClassifier, "fit", fit)
     monkeypatch.setattr(ours, "fit_together", lambda estimators, *_: fit(estimators[0]))
     monkeypatch.setattr(footprint, "_warm_up", lambda: None)
-    monkeypatch.setattr(sys, "argv", ["shared_training.py", "40", "2"])
-    for name, value in {"FUZZYMIL_PROCESSES": "1", "FUZZYMIL_RANK": "0"}.items():
-        monkeypatch.setenv(name, value)
     with pytest.raises(Fitted) as caught:
         contestant()
     (estimator,) = caught.value.args

@@ -23,7 +23,6 @@ DOORS = {
     "a comparator": "from fuzzymil.comparators import MINN; MINN().fit(bags, bags.labels)",
     "the engine": "from fuzzymil import RuleBase\n"
     "    with use_engine('jax'): RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]).infer([[[0.0]]])",
-    "several processes": "from fuzzymil.learn.train.distributed import join; join(size=2)",
     "the driver": "from fuzzymil.learn.train import train_groups",
     "experiments": "from fuzzymil.experiments import dropout",
 }

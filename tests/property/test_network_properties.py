@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.engines.jax import Packed
 from fuzzymil.inference.layers import Operators, Params, forward
-from fuzzymil.inference.packing import pack
-from fuzzymil.inference.segments import Each, OneBag
+from fuzzymil.inference.segments import Each, OneBag, pack
 from fuzzymil.rules import RuleBase
 
 # Shapes are fixed, so that examples share compiled programs: hypothesis draws a seed and the settings.
@@ -75,7 +74,7 @@ def test_bags_too_many_for_one_piece_are_inferred_piece_by_piece(monkeypatch):
     rules, bags = random_rules(rng), random_bags(rng, (7, 5, 2, 1, 4, 3, 3))
     whole = rules.infer(bags)
     monkeypatch.setattr(
-        "fuzzymil.inference.inference._CHUNK_VALUES", 6 * RULES * FEATURES
+        "fuzzymil.inference.activations._CHUNK_VALUES", 6 * RULES * FEATURES
     )  # six instances; a bag has seven
     pieces = rules.infer(bags)
     assert_same(pieces.output, whole.output)

@@ -15,7 +15,7 @@ from three_engines import ENGINES, infer_by
 
 from fuzzymil.inference.engines.jax import Packed
 from fuzzymil.inference.layers import Operators, Params, forward
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.rules import RuleBase
 

@@ -7,7 +7,7 @@ import pytest
 
 from fuzzymil import MIANFISClassifier, RunOptions
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.inference.kernels.gaussian import log_truth_of_gaussians
+from fuzzymil.inference.engines.jax_gaussians import log_truth_of_gaussians
 
 N_RULES, N_INSTANCES = 6, 2000
 

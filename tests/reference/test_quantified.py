@@ -11,13 +11,12 @@ import oracle_rules
 import pytest
 
 from fuzzymil.bags import Bags
-from fuzzymil.inference import inference
+from fuzzymil.inference import activations
 from fuzzymil.inference.engines.jax import Packed
 from fuzzymil.inference.layers import forward
 from fuzzymil.inference.membership import Gaussian, Sigmoid, Triangular
-from fuzzymil.inference.packing import pack
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
-from fuzzymil.inference.segments import OneBag
+from fuzzymil.inference.segments import OneBag, pack
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, Quantified
 
@@ -319,7 +318,7 @@ def test_long_conjunctions_of_gaussian_sets_are_the_oracles(missing):
 def test_many_instances_are_inferred_piece_by_piece(monkeypatch):
     rules, bags = random_rules(7), random_bags(7)
     whole = rules.infer(bags)
-    monkeypatch.setattr(inference, "_CHUNK_VALUES", 5)
+    monkeypatch.setattr(activations, "_CHUNK_VALUES", 5)
     pieces = rules.infer(bags)
     np.testing.assert_allclose(pieces.output, whole.output, rtol=1e-13)
     np.testing.assert_allclose(pieces.log_degrees, whole.log_degrees, rtol=1e-13)

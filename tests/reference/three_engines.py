@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fuzzymil.bags import as_bags
+from fuzzymil.inference.activations import Activations, use_engine
 from fuzzymil.inference.engines.numpy import Runs
-from fuzzymil.inference.inference import Activations, use_engine
 from fuzzymil.inference.layers import Layers, Params, forward
 from fuzzymil.rules.activations import seen_bags
 

@@ -9,8 +9,8 @@ from depth_and_risk import DEPTH, RISK, gaps, two_rules
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.inference import defuzzification
-from fuzzymil.inference.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
+from fuzzymil.inference import conclusions
+from fuzzymil.inference.conclusions import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 from fuzzymil.inference.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.mamdani import MamdaniRules
@@ -124,9 +124,9 @@ def test_parts_of_the_work_make_the_whole(monkeypatch):
     rules = two_rules()
     rows = np.linspace(-1, 2, 300)[:, None]
     whole = rules.infer(rows).output
-    monkeypatch.setattr(defuzzification, "_CHUNK_VALUES", 7 * rules.resolution)
+    monkeypatch.setattr(conclusions, "_CHUNK_VALUES", 7 * rules.resolution)
     np.testing.assert_array_equal(rules.infer(rows).output, whole)
-    monkeypatch.setattr(defuzzification, "_CHUNK_VALUES", 1)
+    monkeypatch.setattr(conclusions, "_CHUNK_VALUES", 1)
     np.testing.assert_array_equal(rules.infer(rows[:5]).output, whole[:5])
 
 

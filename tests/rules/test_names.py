@@ -5,8 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fuzzymil import RuleBase
-from fuzzymil.rules.formats import read_rules, write_rules
+from fuzzymil import ParameterError, RuleBase
+from fuzzymil.inference.membership import Gaussian
+from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.files import read_rules, write_rules
 
 CONTROLS = ["\n", "\r", "\x0b", "\x0c", "\x1b[31m", "\x1c", "\x7f", "\x85", "\x9b31m", "\u2028", "\u2029", "\u202e"]
 BAGS = [[[0.2, 1.1]], [[0.9, 1.4], [0.0, 2.0]]]
@@ -57,3 +59,27 @@ def test_codes_of_characters_can_be_written_in_rules():
     rules = RuleBase.parse(r"""VARIABLE "a\u2028\x\\u0041": low = Gaussian(0, 1)
 IF "a\u2028\x\\u0041" is low THEN y = 1""")
     assert rules.feature_names == ("a\u2028x\\u0041",)
+
+
+HALF = "x\ud800"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Variable(HALF),
+        lambda: Variable("x", {HALF: Gaussian(0, 1)}),
+        lambda: Variable("x", unit=HALF),
+        lambda: Variable("x", comment=HALF),
+        lambda: Variable("x", categories=[HALF]),
+        lambda: Rule({"x": "low"}, [[1.0]], label=HALF),
+        lambda: Rule({"x": "low"}, [[1.0]], comment=HALF),
+        lambda: RuleBase((Variable("x"),), (Rule({}, [[1.0]]),), (HALF,)),
+        lambda: RuleBase.parse(f"VARIABLE x: low = Gaussian(0, 1)\nIF x is low THEN y = 1  # {HALF}"),
+        lambda: RuleBase.parse('VARIABLE "\\ud800": low = Gaussian(0, 1)\nIF "\\ud800" is low THEN y = 1'),
+        lambda: RuleBase.from_arrays([[0.0]], [[1.0]], [1]).edit(rename={"x1": HALF}),
+    ],
+)
+def test_half_of_a_character_is_refused_at_every_door(make):
+    with pytest.raises(ParameterError, match="half of a character"):
+        make()

@@ -14,7 +14,7 @@ from fuzzymil.inference import layers
 from fuzzymil.inference.engines.jax import Packed
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
-from fuzzymil.inference.premises import HEDGES, log_truth
+from fuzzymil.inference.premises import HEDGES, log_truth_of_premises
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.arrangement import arrange
 from fuzzymil.rules.premise import (
@@ -249,7 +249,7 @@ def test_gradients_are_those_of_finite_differences(t_norm, s_norm):
     @jax.jit
     def truth_and_slope(log_mu, tangent):
         def truth(log_mu):
-            return jnp.exp(log_truth(premises, log_mu, None, t_norm, s_norm))
+            return jnp.exp(log_truth_of_premises(premises, log_mu, None, t_norm, s_norm))
 
         return jax.jvp(truth, (log_mu,), (tangent,))
 

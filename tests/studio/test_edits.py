@@ -7,7 +7,7 @@ import pytest
 from studio_page import Page
 
 from fuzzymil.inference.membership import Bell, Gaussian, learnable_families
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.demo import demo_document
 from fuzzymil.studio.edits import EDITS

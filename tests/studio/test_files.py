@@ -7,7 +7,7 @@ import pytest
 from studio_page import Page
 
 from fuzzymil import load_model
-from fuzzymil.rules.formats import parse_rules, read_rules
+from fuzzymil.rules.files import parse_rules, read_rules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.files import EXPORTS

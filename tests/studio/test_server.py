@@ -196,3 +196,25 @@ def test_only_this_machine_is_listened_to():
         assert host == "127.0.0.1"
         with pytest.raises(InputError, match=str(port)):
             listening_socket(port)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\x00\x01",
+        b"",
+        '{"type":"state","id":' + "[" * 900 + "]" * 900 + "}",
+        '{"type":"state","id":"\\ud800"}',
+        '{"type":"drag","id":"\\ud800"}',
+        '{"type":"\\ud800"}',
+        '{"type":"goto","version":"\\ud800"}',
+    ],
+    ids=["binary", "empty", "nested", "half id", "half drag", "half type", "half version"],
+)
+def test_odd_frames_are_answered_on_the_same_connection(browser, studio, frame):
+    browser.enter(studio)
+    with browser.talk() as window:
+        window.socket.send(frame)
+        answer = window.receive()
+        assert answer["id"] is None
+        assert window.ask(type="state")["ok"]

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 
 import numpy as np
 import optax
@@ -221,3 +222,20 @@ def test_settings_are_checked_and_not_saved(tmp_path):
     MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path / "kept")).fit(BAGS).save(tmp_path / "model.json")
     assert str(tmp_path) not in (tmp_path / "model.json").read_text()
     assert load_model(tmp_path / "model.json").run is None
+
+
+@pytest.mark.parametrize("plant", ["link", "hard link", "pipe"])
+def test_what_stands_in_the_place_of_a_checkpoint_is_replaced(tmp_path, plant):
+    victim, content = tmp_path / "victim", {"weights": np.ones(2)}
+    victim.write_text("mine")
+    checkpoint = Checkpoints(tmp_path / "kept").of("a plan", [np.zeros(3)])
+    checkpoint.path.parent.mkdir()
+    if plant == "pipe":
+        os.mkfifo(checkpoint.path)
+    else:
+        (os.symlink if plant == "link" else os.link)(victim, checkpoint.path)
+    with pytest.warns(UserWarning, match="it is ignored"):
+        assert checkpoint.find(content) is None
+    checkpoint.keep(content)
+    np.testing.assert_array_equal(checkpoint.find(content)["weights"], np.ones(2))
+    assert victim.read_text() == "mine"

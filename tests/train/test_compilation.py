@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions, Variant
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train._loop import run
 
 

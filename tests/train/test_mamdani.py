@@ -16,9 +16,9 @@ from sklearn.metrics import roc_auc_score
 from fuzzymil import Bags, Constraints, MIANFISClassifier, MIMamdani, load_model
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_planted, make_two_concepts
-from fuzzymil.inference import mamdani as network
 from fuzzymil.inference.engines.jax import Packed
 from fuzzymil.inference.engines.numpy import Runs
+from fuzzymil.inference.layers import forward_to_sets
 from fuzzymil.learn.train import mamdani as training
 from fuzzymil.learn.train.mamdani import train
 from fuzzymil.rules import MamdaniRules
@@ -73,7 +73,7 @@ def test_inference_and_the_trained_network_equal_loops(implication, accumulation
     expected = [by_loops(bags[b], 70, **how) for b in range(bags.n_bags)]
     np.testing.assert_allclose(rules.infer(bags).output[:, 0], expected, rtol=1e-12)
     params, masks, operators = training.compiled(rules, training.joint_rules(rules))
-    found = network.output(params, masks, operators, bags.instances, Runs(bags.offsets))
+    found = forward_to_sets(params, masks, operators, bags.instances, Runs(bags.offsets))
     np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)
 
 
@@ -94,7 +94,7 @@ def test_gradients_equal_central_differences(text, implication, accumulation, de
     params, masks, operators = training.compiled(rules, training.joint_rules(rules))
 
     def cost(sets, x, grouping):
-        found = network.output(params._replace(sets=sets), masks, operators, x, grouping)
+        found = forward_to_sets(params._replace(sets=sets), masks, operators, x, grouping)
         return (found**2).mean() / 1e3
 
     with jax.enable_x64():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.inference.layers import Operators, Params
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import _memory
 from fuzzymil.learn.train._step import Plan
 from fuzzymil.learn.train.trainer import Group, train_groups

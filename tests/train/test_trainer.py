@@ -11,8 +11,7 @@ import optax
 import pytest
 
 from fuzzymil.inference.layers import Operators, Params, forward
-from fuzzymil.inference.packing import pack
-from fuzzymil.inference.segments import Each
+from fuzzymil.inference.segments import Each, pack
 from fuzzymil.learn.train import trainer
 from fuzzymil.learn.train._step import Plan, _draw_keep
 from fuzzymil.learn.train.trainer import Group, train_groups

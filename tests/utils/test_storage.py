@@ -15,11 +15,13 @@ import pytest
 from fuzzymil import RescuedError
 from fuzzymil._utils import _drafts, storage
 from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.own_files import ForeignFileError, OwnFolder, make_own_folder
 from fuzzymil._utils.storage import (
     check_writable,
     decode_number,
     encode_number,
     folder_written_atomically,
+    own_names,
     read_document,
     rescuing,
     write_atomically,
@@ -395,3 +397,70 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     with pytest.raises(KeyError), folder_written_atomically(tmp_path / "other"):
         raise KeyError
     assert os.listdir(tmp_path) == ["arrays"]
+
+
+# ---------------------------------------------------------------------- names that the program chose
+
+
+def test_what_the_program_names_is_never_followed(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    places = [tmp_path / name for name in ("link", "dangling", "pipe", "hard")]
+    places[0].symlink_to(victim)
+    places[1].symlink_to(tmp_path / "nothing")
+    os.mkfifo(places[2])
+    os.link(victim, places[3])
+    with own_names():
+        for path in places:
+            check_writable(path)
+            write_atomically(path, "text")
+            assert stat.S_ISREG(path.lstat().st_mode)
+            assert path.read_text() == "text"
+    assert victim.read_text() == "mine"
+    assert not (tmp_path / "nothing").exists()
+    (tmp_path / "folder").mkdir()
+    with own_names(), pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path / "folder", "text")
+
+
+def test_the_folder_of_such_a_file_is_the_choice_of_the_user(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "here").symlink_to("far")
+    with own_names():
+        write_atomically(tmp_path / "here" / "a.txt", "text")
+    assert (tmp_path / "far" / "a.txt").read_text() == "text"
+
+
+def test_own_files_are_plain_and_reached_through_no_link(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    (tmp_path / "link").symlink_to(victim)
+    os.link(victim, tmp_path / "hard")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with OwnFolder(tmp_path) as folder:
+        for name in ("link", "hard", "pipe", "folder"):
+            for flags in (os.O_RDONLY, os.O_RDWR | os.O_CREAT | os.O_APPEND, os.O_WRONLY):
+                with pytest.raises(ForeignFileError):
+                    folder.open(name, flags)
+        for name in ("link", "hard", "pipe"):
+            folder.write(name, b"text")
+            assert folder.read(name) == b"text"
+        with pytest.raises(OSError, match="irectory"):
+            folder.write("folder", b"text")
+    assert victim.read_bytes() == b"mine"
+    assert sorted(os.listdir(tmp_path)) == ["folder", "hard", "link", "pipe", "victim"]
+    (tmp_path / "other").symlink_to("folder")
+    for use in (OwnFolder, make_own_folder):
+        with pytest.raises(ForeignFileError, match="is a link"):
+            use(tmp_path / "other")
+
+
+def test_a_rescued_result_avoids_links(tmp_path, full_disks, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    full_disks[tmp_path / "full"] = 0
+    (tmp_path / "rescued-a.txt").symlink_to("nothing")
+    with pytest.raises(RescuedError, match=r"rescued-2-a\.txt"), rescuing():
+        write_atomically("full/a.txt", "text")
+    assert not (tmp_path / "nothing").exists()

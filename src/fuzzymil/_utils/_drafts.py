@@ -239,7 +239,7 @@ def _lock(handle: int) -> bool:
 
 def _is_locked(path: str) -> bool:
     try:
-        handle = os.open(path, os.O_RDONLY)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return True
     try:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.errors import InputError, InputTypeError, described
+from fuzzymil._utils.text import check_characters, half_character
 
 if TYPE_CHECKING:
     import jax
@@ -112,6 +113,27 @@ def as_array(item: Any) -> Array:
         if not all(isinstance(value, str) for value in exact.flat):
             return exact  # NumPy also converted the numbers to text
     return array
+
+
+def check_texts(values: Array, what: str) -> None:
+    r"""Raise if a text in an array has half of a character, which no file can hold.
+
+    Examples
+    --------
+    >>> check_texts(np.array(["a", "\ud800"]), "ids")
+    Traceback (most recent call last):
+    fuzzymil.InputError: Number 1 of the ids has half of a character, '\ud800': no file can hold '\ud800'.
+    """
+    suspects: Any = ()
+    if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
+        points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)
+        suspects = np.flatnonzero(((points >= 0xD800) & (points <= 0xDFFF)).any(axis=1))[:1]
+    elif values.dtype.kind == "O":
+        suspects = (
+            n for n, value in enumerate(values.flat) if isinstance(value, str) and half_character(value) is not None
+        )
+    for place in suspects:
+        check_characters(f"Number {place} of the {what}", str(values.flat[place]))
 
 
 def _is_tensor(item: Any) -> bool:

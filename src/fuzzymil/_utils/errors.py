@@ -26,12 +26,6 @@ class ParameterError(ValueError):
     """A parameter that is out of range or has an unknown value."""
 
 
-class ProcessLostError(RuntimeError):
-    """Another process of a distributed training was lost."""
-
-    exit_status = 75  # tells the parent that another process is to blame
-
-
 class RuleSyntaxError(ParameterError):
     r"""Rule text with mistakes. The message shows the place of each, what was expected there and how to write it.
 
@@ -78,7 +72,6 @@ for _public in (
     ParameterError,
     RuleSyntaxError,
     ModelFileError,
-    ProcessLostError,
     RescuedError,
 ):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show

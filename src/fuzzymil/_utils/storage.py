@@ -29,6 +29,7 @@ Path_ = str | os.PathLike[str]
 
 _TRIAL = 2**16  # bytes that must fit: a full disk should be noticed before the work
 _rescues: ContextVar[bool] = ContextVar("rescues", default=False)
+_own: ContextVar[bool] = ContextVar("own", default=False)
 _waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("waiting", default=None)
 
 
@@ -43,7 +44,7 @@ def written_atomically(path: Path_, *, precious: bool = True) -> Iterator[IO[byt
     """Yield a file whose content appears at ``path`` when it is complete; on failure, what is there stays unchanged.
 
     Regular files are replaced, and links are followed. Devices, named pipes and sockets are never replaced: the
-    complete content is written to them.
+    complete content is written to them. Inside `own_names`, links, devices and pipes are replaced, too.
 
     Parameters
     ----------
@@ -121,6 +122,19 @@ def rescuing(wanted: bool = True) -> Iterator[None]:
         _rescues.reset(before)
 
 
+@contextlib.contextmanager
+def own_names() -> Iterator[None]:
+    """Replace whatever stands at the place of a file that is written in this context: the program chose its name.
+
+    A link there is not followed, and nothing is written to a device or a pipe: the user asked for neither.
+    """
+    before = _own.set(True)
+    try:
+        yield
+    finally:
+        _own.reset(before)
+
+
 def rescued(name: str, content: str, problem: OSError) -> RescuedError:
     """Keep the content of a file that could not be written, and return (not raise) the error that says where."""
     draft = Draft(name, _refuges(), problem)
@@ -169,8 +183,12 @@ def _refuges() -> list[Path]:
 
 def _target(path: Path_) -> Path | None:
     """Return the file to replace; None for something to write to, such as a device or a pipe."""
+    own = _own.get()
+    if own:  # the folder is the user's choice
+        folder, name = os.path.split(os.path.abspath(path))
+        path = os.path.join(os.path.realpath(folder), name)
     try:
-        kind = os.stat(path).st_mode
+        kind = os.stat(path, follow_symlinks=not own).st_mode
     except FileNotFoundError:
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
@@ -178,6 +196,8 @@ def _target(path: Path_) -> Path | None:
         return target
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", os.fspath(path))
+    if own and not stat.S_ISREG(kind):
+        return Path(path)
     if stat.S_ISBLK(kind):
         raise PermissionError(errno.EPERM, "is a disk, which is not overwritten", os.fspath(path))
     if not stat.S_ISREG(kind) or _descriptor(path) is not None:
@@ -201,7 +221,11 @@ def _descriptor(path: Path_) -> int | None:
 
 
 def _replace(target: Path, draft: Path) -> None:
-    os.chmod(draft, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+    mode = 0o666 & ~_umask()
+    with contextlib.suppress(FileNotFoundError):
+        known = os.lstat(target).st_mode
+        mode = known & 0o777 if stat.S_ISREG(known) else mode
+    os.chmod(draft, mode)
     os.replace(draft, target)
 
 
@@ -227,9 +251,13 @@ def _umask() -> int:
 
 def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any], *, precious: bool = True) -> None:
     """Write ``content`` as JSON with its kind and version at the top, as `written_atomically` does."""
+    write_atomically(path, document_text(kind, version, content), precious=precious)
+
+
+def document_text(kind: str, version: int, content: Mapping[str, Any]) -> str:
+    """Return ``content`` as JSON with its kind and version at the top."""
     document = {"format": kind, "version": version, **content}
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    write_atomically(path, text, precious=precious)
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
@@ -243,13 +271,19 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
         raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
         text = Path(path).read_text(encoding="utf-8")
+    except ValueError as problem:
+        raise _not_ours(name, problem) from None
+    return parse_document(text, kinds, name)
+
+
+def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, Any]:
+    """Return the JSON document in a text, as `read_document` does; ``name`` is what messages call it."""
+    try:
         document = json.loads(text)
         if _HALF_A_CHARACTER.search(text):
             json.dumps(document, ensure_ascii=False).encode("utf-8")  # half of a pair could not be written again
-    except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers
-        raise ModelFileError(
-            f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."
-        ) from None
+    except (ValueError, RecursionError) as problem:  # not JSON, or absurdly long numbers
+        raise _not_ours(name, problem) from None
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
         raise ModelFileError(
@@ -264,6 +298,12 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
             f"{version}, but this version reads up to {kinds[kind]}. Upgrade with pip install --upgrade fuzzymil."
         )
     return document
+
+
+def _not_ours(name: str, problem: Exception) -> ModelFileError:
+    return ModelFileError(
+        f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."
+    )
 
 
 def damaged(what: str, problem: Exception) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import Array, all_different, as_array, codes, frozen, missing
+from fuzzymil._utils.arrays import Array, all_different, as_array, check_texts, codes, frozen, missing
 from fuzzymil._utils.errors import InputError, InputTypeError, described
+from fuzzymil._utils.text import check_characters
 from fuzzymil.bags._source import Source
 from fuzzymil.bags.columns import Columns
 
@@ -22,6 +23,7 @@ def check_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...]
     if names is None:
         return None
     names = tuple(str(name) for name in as_list(names, "feature names"))
+    check_characters("A feature name", *names)
     if len(names) != n_features:
         raise InputError(f"There are {n_features} features but {len(names)} feature names: pass one name per feature.")
     all_different(names, "feature name")
@@ -72,6 +74,7 @@ def column(values: Any, length: int, what: str, of: str) -> Array:
     if found.ndim != 1 or len(found) != length:
         got = f"shape {found.shape}" if found.ndim else described(values)
         raise InputError(f"{expected}, got {got}.")
+    check_texts(found, what)
     if found.dtype.kind == "f" and isinstance(values, list):
         whole = [value for value in values if isinstance(value, int)]
         if any(value != float(value) for value in whole):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Experiment", "app", "main"]
 
 _IN_ORDER = (
-    *("fit", "evaluate", "launch"),
+    *("fit", "evaluate"),
     *("predict", "explain", "rules", "studio", "plot", "report"),
     *("demo", "reproduce", "bench", "data", "cache"),
 )
@@ -60,8 +60,3 @@ def main() -> None:
         if not problem.is_unread:
             print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
-    except SystemExit as ending:
-        processes = sys.modules.get("fuzzymil.learn.train.distributed.processes")
-        if ending.code and processes is not None:  # do not wait for processes that may be waiting for this one
-            processes.leave(int(ending.code))
-        raise

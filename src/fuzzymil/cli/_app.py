@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, ProcessLostError, RescuedError
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RescuedError
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
 from fuzzymil.cli._streams import OutputError
@@ -62,8 +62,6 @@ class Commands(Group):
             try:
                 with storage.rescuing():
                     return super().invoke(ctx)
-            except ProcessLostError as problem:
-                fail(str(problem), problem.exit_status)
             except (InputError, ModelFileError, ParameterError) as problem:
                 fail(in_options(str(problem).rstrip()))
             except OSError as problem:

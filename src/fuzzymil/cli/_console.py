@@ -58,18 +58,9 @@ def in_options(message: str) -> str:
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")
 
 
-_quiet = [False]
-
-
-def silence() -> None:
-    """Print no results or notes from this process; errors are still shown."""
-    _quiet[0] = True
-
-
 def note(message: str) -> None:
     """Print a message that is not a result, on standard error."""
-    if not _quiet[0]:
-        typer.echo(visible(message, keep="\n\t"), err=True)
+    typer.echo(visible(message, keep="\n\t"), err=True)
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
@@ -80,9 +71,8 @@ def fail(message: str, code: int = 2) -> NoReturn:
 
 def emit(text: str, *, end: str = "\n") -> None:
     """Print a result: unchanged into a file or a pipe, but on a terminal without controls that it would obey."""
-    if not _quiet[0]:
-        sys.stdout.write((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end)
-        sys.stdout.flush()  # errors should come up here
+    sys.stdout.write((visible(text, keep="\n\t") if sys.stdout.isatty() else text) + end)
+    sys.stdout.flush()  # errors should come up here
 
 
 def emit_json(value: Any, path: Path | None = None) -> None:
@@ -230,7 +220,8 @@ def check_folder(path: Path, option: str = "--output") -> None:
 
 def _try(trial: Path, path: Path) -> None:
     try:
-        storage.check_writable(trial)
+        with storage.own_names() if trial != path else contextlib.nullcontext():
+            storage.check_writable(trial)
     except OSError as problem:
         raise InputError(f"Cannot write {path}: {problem.strerror}. Choose another output.") from None
 

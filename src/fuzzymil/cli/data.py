@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil._utils.storage import own_names
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import DATA, Application, Group, app, examples
 from fuzzymil.cli._console import (
@@ -99,7 +100,8 @@ def fetch(
     for name in names:
         bags = getattr(datasets, f"load_{name}")(folder)
         path = output / f"{name}.csv"
-        datasets.write_bags(bags, path, "csv")
+        with own_names():
+            datasets.write_bags(bags, path, "csv")
         note(f"Wrote {path}: {summary(bags)}.")
         written.append({"name": name, "file": path, "n_bags": bags.n_bags, "n_instances": bags.n_instances})
     if as_json:

@@ -96,9 +96,6 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     )
     why = model.explain(test, bag=_example(model, test))
     console.print(f"\nWhy is bag {why.bag} positive?\n\n{why}\n", markup=False)
-    save_figure(_drawn(model, test, why.bag, CONCEPTS), output / "rules.png")
-    model.save(output / "model.json")
-    write_report(model, test, output / "report.html", title="Demo: two concepts", held_out=True, max_bags=SHOWN)
     results = {
         "library": __version__,
         "settings": {"seed": seed, "sigma": SIGMA},
@@ -109,7 +106,11 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
         "n_rules": rules.n_rules,
         "fit_seconds": seconds,
     }
-    storage.write_atomically(output / "results.json", json.dumps(results, indent=1) + "\n")
+    with storage.own_names():
+        save_figure(_drawn(model, test, why.bag, CONCEPTS), output / "rules.png")
+        model.save(output / "model.json")
+        write_report(model, test, output / "report.html", title="Demo: two concepts", held_out=True, max_bags=SHOWN)
+        storage.write_atomically(output / "results.json", json.dumps(results, indent=1) + "\n")
     console.print(_wrapped(f"Wrote rules.png, rules.svg, model.json, results.json and report.html to {output}."))
     console.print(f"Open {output / 'report.html'} in a browser.")
     return results

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shlex
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, ParameterError
+from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
@@ -22,17 +21,12 @@ from fuzzymil.cli._console import (
     check_target,
     emit,
     emit_json,
-    is_pipe,
     is_terminal,
     note,
-    silence,
 )
 from fuzzymil.cli._inputs import Source, read_data, read_stream
 from fuzzymil.cli._models import Columns, read_model, save
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
-
-if TYPE_CHECKING:
-    from fuzzymil.learn.train.distributed.processes import ProcessGroup
 
 __all__ = ["fit"]
 
@@ -96,14 +90,6 @@ def fit(
             "--stream", help="Read a Parquet file in parts, for data larger than memory.", rich_help_panel="Data"
         ),
     ] = False,
-    distributed: Annotated[
-        bool,
-        typer.Option(
-            "--distributed",
-            help="Train with the other processes started by fuzzymil launch, srun or mpirun, each on its share of the "
-            "bags.",
-        ),
-    ] = False,
     seed: _options.Seed = 0,
     as_json: _options.AsJson = False,
 ) -> None:
@@ -113,12 +99,7 @@ def fit(
     the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
     """
     from fuzzymil.estimators import RunOptions
-    from fuzzymil.learn.train.distributed.launcher import RANK
 
-    distributed = distributed or RANK in os.environ
-    if distributed and is_pipe(data):
-        raise InputError("Several processes cannot share standard input or a pipe: name a file.")
-    processes = _process_group() if distributed else None
     chosen = given(
         n_rules=n_rules,
         max_conditions=max_conditions,
@@ -149,23 +130,15 @@ def fit(
         chosen |= given(positive=positive_label(positive, source.bags.labels, kind))
         model = new_estimator(kind, chosen, settings or (), init, seed)
     if hasattr(model, "run"):
-        options = dataclasses.replace(
-            model.run or RunOptions(), checkpoint=checkpoint, distributed=processes is not None
-        )
-        model.set_params(run=options)
-    elif stream or checkpoint is not None or processes is not None:
+        model.set_params(run=dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint))
+    elif stream or checkpoint is not None:
         raise ParameterError(
-            "Mamdani rules are trained in memory, by a single process and without checkpoints: omit --stream, "
-            "--checkpoint and --distributed."
+            "Mamdani rules are trained in memory and without checkpoints: omit --stream and --checkpoint."
         )
     began = time.perf_counter()
     with kept_until_saved():
-        interrupted = _train(
-            model, bags if processes is None else processes.share(bags), verbose=not as_json and is_terminal()
-        )
+        interrupted = _train(model, bags, verbose=not as_json and is_terminal())
         seconds = time.perf_counter() - began
-        if processes is not None and processes.rank > 0:  # all processes have the same model; the first one writes it
-            raise typer.Exit(130 if interrupted else 0)
         save(model, output, source.columns)
     if as_json and output != STANDARD:
         emit_json(_facts(model, bags, output, seconds, interrupted))
@@ -174,16 +147,6 @@ def fit(
     if interrupted:
         _advise(model, source, output, checkpoint)
         raise typer.Exit(130)
-
-
-def _process_group() -> ProcessGroup:
-    """Join the other processes; only the first one prints."""
-    from fuzzymil.learn.train.distributed.processes import join
-
-    processes = join()
-    if processes.rank > 0:
-        silence()
-    return processes
 
 
 def _to_resume(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:

@@ -81,6 +81,8 @@ def studio(
             return
         import webbrowser
 
+        if made.session.notice is not None:
+            note(made.session.notice)
         note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
         webbrowser.open(made.address)
 
@@ -132,7 +134,7 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
     None instead of the rules if they are a text with mistakes.
     """
-    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.rules.files import ENDINGS
     from fuzzymil.studio import Document
 
     if holds_rules(path):

@@ -21,7 +21,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
 from fuzzymil.comparators._layers import Forward, Weights, glorot
 from fuzzymil.estimators.parameters import check_integer, integer, real
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train.losses import LOSSES
 
 

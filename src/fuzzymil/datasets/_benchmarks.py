@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
-from fuzzymil._utils.storage import rescuing
+from fuzzymil._utils.storage import own_names, rescuing
 from fuzzymil.bags import Bags
 from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_checksum, fetch
 from fuzzymil.datasets._io import read_bags, write_bags
@@ -319,7 +319,7 @@ def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags
         problem = _wrong_content(facts, bags)
         if problem is not None:
             raise DownloadError(f"{address(facts.home)} returned data that is not {facts.title}: {problem}")
-        with rescuing(False):  # it can be downloaded again
+        with rescuing(False), own_names():  # it can be downloaded again
             write_bags(bags, kept, "csv")
     except DownloadError as failure:
         raise DataNotFound(f"{facts.title} was not found in {where}. {failure} {_ways(facts)}") from failure

@@ -99,7 +99,7 @@ class ANFISClassifier(SingleInstance, NetworkClassifier):
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
-        Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
+        Checkpoints, callbacks and precision; see `RunOptions`.
     warm_start : bool, default False
         Whether `fit` resumes training from the current rules.
     verbose : bool, default False
@@ -204,7 +204,7 @@ class ANFISRegressor(SingleInstance, NetworkRegressor):
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
-        Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
+        Checkpoints, callbacks and precision; see `RunOptions`.
     warm_start : bool, default False
         Whether `fit` resumes training from the current rules.
     verbose : bool, default False

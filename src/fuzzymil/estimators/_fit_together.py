@@ -117,8 +117,6 @@ def _trains(estimator: Any) -> bool:
 
 def _prepared(network: Network, bags: Any, labels: Any) -> Job:
     network._check_settings()
-    if network._run.distributed:
-        raise ParameterError("fit_together trains in one process: set distributed=False, or fit one by one.")
     return network._prepare(bags, labels, None, resume=bool(network.warm_start))
 
 

@@ -14,7 +14,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.inputs import warn_if_worse_than_chance
 from fuzzymil.estimators.options import NetworkSettings
-from fuzzymil.inference.inference import infer
+from fuzzymil.inference.activations import infer
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import FAMILIES
 from fuzzymil.learn.train import partition

@@ -18,7 +18,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.estimators._initialization import Coding, Learned
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.explain.coverage import Coverage, used_features
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train.limits import projected, unmoved
 from fuzzymil.rules import RuleBase
 
@@ -160,7 +160,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         normalize=operators.normalize,
         default=default,
         limited=learned.scaling.limited,
-        gaps=params.gaps,
+        gaps=params.missing_values,
         **alphas,
     )
 

@@ -108,7 +108,7 @@ class MIANFISClassifier(NetworkClassifier, DataDiagnosing, Aggregation):
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
-        Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
+        Checkpoints, callbacks and precision; see `RunOptions`.
     warm_start : bool, default False
         Whether `fit` trains the current rules further, also chosen ones.
     verbose : bool, default False
@@ -296,7 +296,7 @@ class MIANFISRegressor(NetworkRegressor, DataDiagnosing, Aggregation):
     variant : str or Variant, default "standard"
         Details of training in which this library and the paper differ: "standard", "paper" or a `Variant`.
     run : RunOptions or None, default None
-        Checkpoints, callbacks, distributed training and precision; see `RunOptions`.
+        Checkpoints, callbacks and precision; see `RunOptions`.
     warm_start : bool, default False
         Whether `fit` trains the current rules further, also chosen ones.
     verbose : bool, default False

@@ -32,24 +32,23 @@ from fuzzymil.estimators._jobs import (
     training_weights,
     warn_interrupted,
 )
-from fuzzymil.estimators._look import Look, as_stream, common_generator, require_all_classes
+from fuzzymil.estimators._look import Look, require_all_classes, require_no_labels
 from fuzzymil.estimators._narrowing import Narrowed
 from fuzzymil.estimators.inputs import compare_features, complete_bags, record_features
 from fuzzymil.estimators.options import NetworkSettings
 from fuzzymil.estimators.rule_model import Committee
 from fuzzymil.learn.choose import choose_rules
 from fuzzymil.learn.train.constraints import Touched
-from fuzzymil.learn.train.distributed.census import take_census
-from fuzzymil.learn.train.distributed.processes import ProcessGroup, current
 from fuzzymil.learn.train.limits import touched_by
 from fuzzymil.learn.train.partition import sampled, sampled_by_class
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.learn.train.stream import summarize
 from fuzzymil.rules import RuleBase
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
-    from fuzzymil.learn.train.distributed.feed import Feed
+    from fuzzymil.learn.train.feed import Feed
 
 
 class Network(NetworkSettings, Committee, RuleEstimator):
@@ -62,7 +61,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         resumes = bool(self.warm_start) and hasattr(self, "_learned")
         if self._selects and not resumes:
             return self._choose(X, y, sample_weight)
-        if isinstance(X, BagStream) or self._run.distributed:
+        if isinstance(X, BagStream):
             job, feed = self._prepare_stream(X, y, sample_weight)
         else:
             job, feed = self._prepare(X, y, sample_weight, resume=bool(self.warm_start)), None
@@ -72,10 +71,9 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         self._check_settings()
-        if isinstance(X, BagStream) or self._run.distributed:
+        if isinstance(X, BagStream):
             raise ParameterError(
-                "partial_fit takes bags in the memory of one process: for a stream, or with distributed=True, use fit "
-                "(warm_start=True resumes training)."
+                "partial_fit takes bags in memory: for a stream, use fit (warm_start=True resumes training)."
             )
         if self._selects and not hasattr(self, "_learned"):
             return self._choose(X, y, sample_weight, classes)
@@ -86,9 +84,9 @@ class Network(NetworkSettings, Committee, RuleEstimator):
 
     def _choose(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """Choose rules from candidates; of a stream or very many bags, from a sample."""
-        if isinstance(X, BagStream) or self._run.distributed:
+        if isinstance(X, BagStream):
             seen = self._look(X, y, sample_weight, resumes=False)
-            bags, coding, overview, rng = seen.census.sample, seen.sample, seen.overview, seen.rng
+            bags, coding, overview, rng = seen.summary.sample, seen.sample, seen.overview, seen.rng
             narrowed = Narrowed(bags, bags)
             require_all_classes(seen.coding, coding)
         else:
@@ -203,43 +201,39 @@ class Network(NetworkSettings, Committee, RuleEstimator):
         return dataclasses.replace(learned, optimizer_state=None)  # of another optimizer
 
     def _look(self, X: Any, y: Any, sample_weight: Any, *, resumes: bool) -> Look:
-        """Read a stream, or this process's share of the bags, once: a sample and what must be known of all bags."""
-        processes = current() if self._run.distributed else ProcessGroup()
-        rng = common_generator(self.random_state, processes)
-        stream, labels, own_weights = as_stream(X, y, sample_weight, type(self).__name__)
+        """Read a stream once: a sample and what must be known of all bags."""
+        require_no_labels(y, sample_weight)
+        rng = check_random_state(self.random_state)
         with counting_bar("Reading", enabled=bool(self.verbose)) as look:
-            census = take_census(stream, processes, functools.partial(self._bags_to_fit, resumes=resumes), look, labels)
-        n_bags = len(census.labels)
+            summary = summarize(X, functools.partial(self._bags_to_fit, resumes=resumes), look)
+        n_bags = len(summary.labels)
         _require_bags(n_bags, resumes=False)
-        own_weights = np.ones(int(census.part_bags.sum())) if own_weights is None else own_weights
-        all_weights = np.concatenate([other["weights"] for other in processes.gather({"weights": own_weights})])
         # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.
         stand_in = Bags(np.zeros((n_bags, 1)), np.arange(n_bags + 1))
-        coding = self._encode(stand_in, census.labels, all_weights, resumes=resumes, classes=None)
-        census.measures.require_moderate(census.sample.names)
-        overview = Overview(census.measures, coding.targets, coding.weights)
-        return Look(stream, processes, census, coding, coding.only(census.places), overview, rng)
+        coding = self._encode(stand_in, summary.labels, None, resumes=resumes, classes=None)
+        summary.measures.require_moderate(summary.sample.names)
+        overview = Overview(summary.measures, coding.targets, coding.weights)
+        return Look(X, summary, coding, coding.only(summary.places), overview, rng)
 
     def _prepare_stream(self, X: Any, y: Any, sample_weight: Any) -> tuple[Job, Feed]:
-        """Prepare training on a stream, or on this process's share of the bags.
+        """Prepare training on a stream.
 
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
         require_jax("Training a network")
-        from fuzzymil.learn.train.distributed.feed import Feed
+        from fuzzymil.learn.train.feed import Feed
 
         resumes = bool(self.warm_start) and hasattr(self, "_learned")
-        stream, processes, census, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
-        learned = self._start(census.sample, sample, rng, overview, resumes=resumes)
+        stream, summary, coding, sample, overview, rng = self._look(X, y, sample_weight, resumes=resumes)
+        learned = self._start(summary.sample, sample, rng, overview, resumes=resumes)
         weights, held_out = training_weights(self, len(learned.params), coding, rng)
-        held = None if held_out is None else held_out[:, census.places]
+        held = None if held_out is None else held_out[:, summary.places]
         precision = self._run.precision
-        group = group_of(learned, census.sample, sample, weights[:, census.places], held, rng, precision)
+        group = group_of(learned, summary.sample, sample, weights[:, summary.places], held, rng, precision)
         axes = learned.scaling
         feed = Feed(
             stream=stream,
-            processes=processes,
-            census=census,
+            summary=summary,
             transform=axes.apply,
             fill=-axes.shift / axes.scale,
             targets=axes.apply_to_targets(coding.targets),
@@ -247,7 +241,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             held_out=held_out,
             dtype=group.bags.x.dtype,
         )
-        return Job(census.sample, sample, learned, group, plan_of(self, learned), resumes), feed
+        return Job(summary.sample, sample, learned, group, plan_of(self, learned), resumes), feed
 
     def _train_jobs(self, jobs: list[Job], max_epochs: int, feed: Feed | None = None) -> list[tuple[Job, Result]]:
         """Train jobs of equal shape, and shorten their rules step by step where ``max_conditions`` asks for it.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array, is_missing, text_names
+from fuzzymil._utils.arrays import Array, check_texts, is_missing, text_names
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
@@ -146,6 +146,7 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
                 else ""
             )
         )
+    check_texts(labels, "labels")
     return np.asarray(labels)
 
 

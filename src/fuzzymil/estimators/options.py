@@ -166,9 +166,6 @@ class RunOptions(_Options):
         stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
     callbacks : sequence of callables, default ()
         Called after each epoch with a `fuzzymil.learn.train.Progress`. Training stops when one returns True.
-    distributed : bool, default False
-        Train together with the other processes that called `fuzzymil.learn.train.distributed.join`, each on
-        its share of the bags. All end with the same rules.
     precision : {"single", "double"}, default "single"
         Floating-point precision of training. Predictions always use double precision.
 
@@ -184,13 +181,11 @@ class RunOptions(_Options):
 
     checkpoint: str | os.PathLike[str] | None = None
     callbacks: Sequence[Callable[[Any], Any]] = ()
-    distributed: bool = False
     precision: str = "single"
 
     checks: ClassVar[Mapping[str, Check]] = {
         "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
         "callbacks": _callables,
-        "distributed": flag,
         "precision": choice(("single", "double")),
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
 from fuzzymil.experiments._experiment import Results, Unit
 
@@ -37,9 +38,12 @@ class Parts:
 
     def keep(self, unit: Unit, result: Results) -> Results:
         """Save a result, and return it as it will be read: a resumed run must not differ in the last digit."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.parent.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (self.folder.parent, self.folder):
+            make_own_folder(folder)
         content = {"library": __version__, "unit": unit.label, "settings": dict(unit.settings), "result": result}
-        storage.write_document(self.path(unit), KIND, VERSION, content, precious=False)
+        with storage.own_names():
+            storage.write_document(self.path(unit), KIND, VERSION, content, precious=False)
         kept: Results = json.loads(json.dumps(result))
         return kept
 

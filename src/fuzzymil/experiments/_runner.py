@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError
+from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
 from fuzzymil.experiments._document import show
 from fuzzymil.experiments._execution import results_of
@@ -106,7 +107,8 @@ def reproduce(names: Sequence[str], output: Path, options: Options, console: Con
                 raise Stopped(done, sum(len(units) for _, units in plans.values())) from None
             found[experiment.name] = _finish(experiment, output / experiment.name, options, results)
             show(experiment.section(found[experiment.name]), bar.console)
-    storage.write_atomically(output / "index.html", _page(output))
+    with storage.own_names():
+        storage.write_atomically(output / "index.html", _page(output))
     console.print(f"Wrote {output}/index.html, and results.json and figures (PNG, SVG) for each experiment.")
     return found
 
@@ -178,9 +180,10 @@ def _finish(experiment: Experiment, folder: Path, options: Options, parts: list[
         },
         **experiment.collect(options, parts),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    experiment.draw(results, folder)
-    storage.write_document(folder / "results.json", KIND, VERSION, {"experiment": experiment.name, **results})
+    make_own_folder(folder)
+    with storage.own_names():
+        experiment.draw(results, folder)
+        storage.write_document(folder / "results.json", KIND, VERSION, {"experiment": experiment.name, **results})
     return results
 
 

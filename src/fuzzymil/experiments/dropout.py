@@ -20,7 +20,7 @@ from fuzzymil.experiments._published import DROPOUT as PRINTED_ERRORS
 from fuzzymil.experiments._published import PRINTED
 from fuzzymil.experiments._statistics import padded, paired_difference
 from fuzzymil.experiments._words import difference, p_value, verdict
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
 

@@ -20,7 +20,7 @@ from fuzzymil.explain._member import Member, member_of
 from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import Explanation
 from fuzzymil.explain.parts import Counterfactual, RuleExplanation
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 
 

@@ -11,9 +11,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.bags import Column, Columns
 from fuzzymil.explain.parts import ConditionExplanation
-from fuzzymil.inference.gaps import gaps_of
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import family
+from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import RuleBase, premise
@@ -44,7 +44,7 @@ def conditions_at(
         What the features mean, with the names of all categories that the bags have.
     """
     places = base.arrangement.places
-    gaps = gaps_of(params.sets, masks, params.gaps)
+    missing = missing_degrees(params.sets, masks, params.missing_values)
     log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
     found = []
     for sight in sights:
@@ -53,8 +53,8 @@ def conditions_at(
         # Where a value is missing, its membership may be known nevertheless.
         certain = ~np.isnan(sight.seen[features])
         for n, place in enumerate(places[sight.part]):
-            if gaps is not None and not certain[n] and gaps.settled[place]:
-                degrees[n], certain[n] = float(gaps.log_mu[place]), True
+            if missing is not None and not certain[n] and missing.settled[place]:
+                degrees[n], certain[n] = float(missing.log_mu[place]), True
         asked = base.parts[sight.part]
         found.append(_conditions(base, asked, sight, features, degrees, certain.tolist(), columns or base.variables))
     return found

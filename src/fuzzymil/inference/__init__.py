@@ -1,39 +1,11 @@
-"""The paper's six layers, with norms, aggregation over instances, segments, and fast kernels.
+"""The paper's six layers: from compiled rules and bags to activations.
 
-- `layers`: the six layers and `forward`, with a table of the paper's equations
-- `norms`, `premises`: AND, OR, NOT and hedges within a rule
-- `aggregation`: joining the instances of a bag
-- `quantifiers`, `parts`: premises about the bag as a whole, such as *at least 3 instances* and *most of them*
-- `segments`: which instances belong to which bag, inside compiled code
-- `inference`: running a compiled rule base on bags
-- `conclusions`, `defuzzification`, `mamdani`: rules that conclude fuzzy sets
-- `kernels`: faster ways to compute the same values
+- `layers`: the six layers, with a table of the paper's equations
+- `membership`: fuzzy sets
+- `norms`, `premises`: AND, OR, NOT, hedges, quantified parts and missing values
+- `aggregation`, `quantifiers`: joining the instances of a bag
+- `segments`: which instances belong to which bag
+- `conclusions`: rules that conclude fuzzy sets, and defuzzification
+- `activations`: running a compiled rule base on bags
+- `engines`: what NumPy, JAX and PyTorch do in ways of their own
 """
-
-from fuzzymil.inference import (
-    aggregation,
-    conclusions,
-    defuzzification,
-    inference,
-    layers,
-    mamdani,
-    norms,
-    parts,
-    premises,
-    quantifiers,
-    segments,
-)
-
-__all__ = [
-    "aggregation",
-    "conclusions",
-    "defuzzification",
-    "inference",
-    "layers",
-    "mamdani",
-    "norms",
-    "parts",
-    "premises",
-    "quantifiers",
-    "segments",
-]

@@ -23,7 +23,7 @@ __all__ = [
     "LogFunction",
     "finite",
     "folded",
-    "held",
+    "stop_gradient",
     "is_one",
     "least",
     "log1mexp",
@@ -39,9 +39,9 @@ LogFunction = Callable[["jax.Array"], "jax.Array"]
 """A function that takes logarithms and returns logarithms."""
 
 
-def held(values: jax.Array) -> jax.Array:
+def stop_gradient(values: jax.Array) -> jax.Array:
     """Return values without a gradient."""
-    found: jax.Array = engine_of(values).held(values)
+    found: jax.Array = engine_of(values).stop_gradient(values)
     return found
 
 

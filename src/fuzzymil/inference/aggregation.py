@@ -17,13 +17,13 @@ from fuzzymil._utils.registry import register
 from fuzzymil.inference._numerics import (
     LogFunction,
     finite,
-    held,
     is_one,
     log1mexp,
     log_ratio,
     namespace,
     one_if_zero,
     or_itself,
+    stop_gradient,
     zero_where,
 )
 from fuzzymil.inference.engines import engine_of
@@ -184,7 +184,7 @@ def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
     reaches = (log_r == grouping.spread(top)) & xp.isfinite(log_r)
     ties = grouping.sum(xp.asarray(reaches, dtype=log_r.dtype))
     share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
-    return top + share - held(share)
+    return top + share - stop_gradient(share)
 
 
 def minimum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:

@@ -21,9 +21,9 @@ Axes: b bags, i instances (of all bags, packed), r rules, d features, k outputs.
 is kept as logarithms, because in 166 dimensions the product of memberships underflows.
 
 The paper's own rules, Gaussian sets joined by the product, do not run `layer1` and `layer2` one after the other:
-`layers_1_and_2` computes both at once, in `kernels.gaussian`.
+`layers_1_and_2` computes both at once, in `engines.jax_gaussians`.
 
-Beyond the paper, a premise may consist of quantified parts (`fuzzymil.inference.parts`): then Layers 1 and 2 have an
+Beyond the paper, a premise may consist of quantified parts (`fuzzymil.inference.premises`): then Layers 1 and 2 have an
 axis p of parts in place of r, and Layer 3 joins the instances part by part. Additive rules (``normalize=False``) leave
 out Layer 4, and `layer6` adds ``Params.default``.
 """
@@ -35,16 +35,22 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.inference import parts, premises
-from fuzzymil.inference._numerics import held, namespace
+from fuzzymil.inference._numerics import namespace, stop_gradient
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.inference.conclusions import Conclusions
+from fuzzymil.inference.conclusions import Conclusions, conclude
 from fuzzymil.inference.engines import engine_of
-from fuzzymil.inference.gaps import Gaps, gaps_of
 from fuzzymil.inference.membership import family
+from fuzzymil.inference.missing import MissingDegrees, missing_degrees
 from fuzzymil.inference.norms import T_NORMS
-from fuzzymil.inference.parts import Parts
-from fuzzymil.inference.premises import Premises
+from fuzzymil.inference.premises import (
+    Parts,
+    Premises,
+    first_sets,
+    log_degrees_of_parts,
+    log_firing_of_parts,
+    log_truth_of_parts,
+    log_truth_of_premises,
+)
 from fuzzymil.inference.segments import Each, Grouping
 
 if TYPE_CHECKING:
@@ -56,6 +62,7 @@ __all__ = [
     "Operators",
     "Params",
     "forward",
+    "forward_to_sets",
     "layer1",
     "layer2",
     "layer3",
@@ -77,7 +84,7 @@ class Params(NamedTuple):
     alpha: Numbers  # of Layer 3, () or (r,)
     conclusion_alpha: Numbers  # of Layer 5, ()
     default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
-    gaps: Numbers = None  # (t, d): what a missing value stands for, see `fuzzymil.inference.gaps`; None: nothing
+    missing_values: Numbers = None  # (t, d): what a missing value stands for; see `fuzzymil.inference.missing`
 
 
 Masks = dict[str, Numbers]
@@ -97,7 +104,7 @@ class Operators:
     premises: Premises | None = None  # None: conjunctions, one row of sets per rule
     weights: tuple[float, ...] | None = None  # of the rules; None: all 1
     parts: Parts | None = None  # None: no premise is quantified
-    conclusions: Conclusions | None = None  # None: rules conclude numbers; else see `fuzzymil.inference.mamdani`
+    conclusions: Conclusions | None = None  # None: rules conclude numbers; else see `forward_to_sets`
 
 
 class Layers(NamedTuple):
@@ -116,11 +123,11 @@ def layer1(
     masks: Masks,
     x: jax.Array,
     known: jax.Array | None,
-    gaps: Gaps | None = None,
+    missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Equation (6): log-memberships (i, r, d) of each feature in each rule's set.
 
-    They are 0 (a membership of 1) for don't-care terms, and for unknown values that ``gaps`` says nothing about.
+    They are 0 (a membership of 1) for don't-care terms, and for unknown values that ``missing`` says nothing about.
     """
     xp = namespace(x)
     log_mu = xp.zeros_like(x, shape=(x.shape[0], *next(iter(masks.values())).shape))
@@ -129,7 +136,7 @@ def layer1(
         log_mu = xp.where(masks[name] > 0, family(name).log_mu(x[:, None, :], *parameters), log_mu)
     if known is None:
         return log_mu
-    return xp.where(known[:, None, :] > 0, log_mu, 0.0 if gaps is None else gaps.log_mu)
+    return xp.where(known[:, None, :] > 0, log_mu, 0.0 if missing is None else missing.log_mu)
 
 
 def layer2(log_mu: jax.Array, t_norm: str) -> jax.Array:
@@ -148,24 +155,24 @@ def layers_1_and_2(
     """Equations (6) and (7): log-truths (i, r), by the fastest of four ways.
 
     - Gaussian sets joined by the product, the paper's rules: both layers at once, as a quadratic form
-      (`fuzzymil.inference.kernels.gaussian`), without the memberships (i, r, d) in between.
+      (`fuzzymil.inference.engines.jax_gaussians`), without the memberships (i, r, d) in between.
     - Other families or T-norms: `layer1`, then `layer2`; many rows in NumPy set by set, since rules share sets.
-    - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.inference.premises.log_truth`.
-    - Quantified premises: log-truths (i, p) by `fuzzymil.inference.parts.log_truth`, group by group.
+    - Premises with OR, NOT or hedges: `layer1`, then `fuzzymil.inference.premises.log_truth_of_premises`.
+    - Quantified premises: log-truths (i, p) by `fuzzymil.inference.premises.log_truth_of_parts`, group by group.
 
     They agree where several apply, in value and gradient.
     """
-    gaps = None if known is None else gaps_of(params.sets, masks, params.gaps)
+    missing = None if known is None else missing_degrees(params.sets, masks, params.missing_values)
     if operators.parts is not None:
         norms = operators.t_norm, operators.s_norm
-        return parts.log_truth(operators.parts, params.sets, masks, *norms, x, known, squares, gaps)
+        return log_truth_of_parts(operators.parts, params.sets, masks, *norms, x, known, squares, missing)
     if operators.premises is None and operators.t_norm == "product" and params.sets.keys() == {"gaussian"}:
         centers, widths = params.sets["gaussian"]
         inverse = masks["gaussian"] / widths
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
-        return found if gaps is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, gaps.log_mu)
+        return found if missing is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, missing.log_mu)
 
-    if operators.premises is None and gaps is None:
+    if operators.premises is None and missing is None:
         shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
             params.sets, masks, operators.t_norm, x, known
         )
@@ -173,10 +180,10 @@ def layers_1_and_2(
             return shared
 
     def one_after_the_other(x: jax.Array, known: jax.Array | None) -> jax.Array:
-        log_mu = layer1(params.sets, masks, x, known, gaps)
+        log_mu = layer1(params.sets, masks, x, known, missing)
         if operators.premises is None:
             return layer2(log_mu, operators.t_norm)
-        return premises.log_truth(operators.premises, log_mu, known, operators.t_norm, operators.s_norm, gaps)
+        return log_truth_of_premises(operators.premises, log_mu, known, operators.t_norm, operators.s_norm, missing)
 
     n_sets = math.prod(next(iter(masks.values())).shape)
     chunked: jax.Array = engine_of(x).in_chunks(one_after_the_other, n_sets, x, known)
@@ -200,8 +207,8 @@ def strengths_of(
     if operators.parts is None:
         log_degrees = log_firing = layer3(log_truth, grouping, operators.aggregation, params.alpha)
     else:
-        log_degrees = parts.log_degrees(operators.parts, log_truth, grouping, operators.aggregation, params.alpha)
-        log_firing = parts.log_firing(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
+        log_degrees = log_degrees_of_parts(operators.parts, log_truth, grouping, operators.aggregation, params.alpha)
+        log_firing = log_firing_of_parts(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
     xp = namespace(log_firing)
     if operators.weights is not None:
         log_firing = log_firing + xp.log(engine_of(log_firing).numbers(operators.weights, log_firing))
@@ -220,9 +227,9 @@ def layer4(log_firing: jax.Array, operators: Operators) -> jax.Array:
     if operators.update_rule == "paper":
         # The printed gradients, (23) and (41), ignore that a rule's strength lowers those of the others: the value is
         # the softmax, the derivative only the diagonal d wbar_k / d log w_k = wbar_k (1 - wbar_k).
-        value = held(strengths)
+        value = stop_gradient(strengths)
         moved = xp.where(xp.isneginf(log_firing), 0.0, log_firing)
-        strengths = value * (1.0 + (1.0 - value) * (moved - held(moved)))
+        strengths = value * (1.0 + (1.0 - value) * (moved - stop_gradient(moved)))
     return strengths
 
 
@@ -284,16 +291,16 @@ def forward(
     grouping : Grouping
         Which instances belong to which bag.
     known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing. A missing value has the mean membership of ``params.gaps``, or
-        1 without these. In a first-order consequent it is replaced by their mean; without these by the most typical
-        value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
+        1 where a value is known, 0 where it is missing. A missing value has the mean membership of
+        ``params.missing_values``, or 1 without these. In a first-order consequent it is replaced by their mean; without
+        these by the most typical value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
     keep : array of shape (b, r), optional
         Rule Dropout: 1 for the rules that take part, per bag.
     renormalize : bool
         With ``keep``: drop rules before Layer 4, so that the others share their strength. By default rule outputs are
         silenced after Layer 4, as in the paper.
     squares : array of shape (i, d), optional
-        See `fuzzymil.inference.kernels.gaussian.squares_of`.
+        See `fuzzymil.inference.engines.jax_gaussians.squares_of`.
     log_truth : array of shape (i, p), optional
         The result of `layers_1_and_2`, if it has been computed already.
 
@@ -344,12 +351,45 @@ def _response_of_missing(
     for name, parameters in params.sets.items():
         typical = xp.where(masks[name] > 0, family(name).peak(*parameters), typical)
     if operators.parts is not None:
-        has_set, typical = parts.first_sets(operators.parts, has_set, typical)
+        has_set, typical = first_sets(operators.parts, has_set, typical)
     has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
-    if params.gaps is not None:
-        there = ~xp.isnan(params.gaps)
+    if params.missing_values is not None:
+        there = ~xp.isnan(params.missing_values)
         count = there.sum(axis=0)
-        mean = xp.where(there, params.gaps, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
+        mean = xp.where(there, params.missing_values, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
         has_set, typical = xp.where(count > 0, 1.0, has_set), xp.where(count > 0, mean, typical)
     product = functools.partial(_einsum, "id,rkd->irk")
     return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])
+
+
+def forward_to_sets(
+    params: Params,
+    masks: Masks,
+    operators: Operators,
+    x: jax.Array,
+    grouping: Grouping,
+    *,
+    known: jax.Array | None = None,
+    squares: jax.Array | None = None,
+) -> jax.Array:
+    """Return the output (b, k) of rules that conclude fuzzy sets, in place of Layers 4 to 6; see `forward`.
+
+    The sets of the outputs are further rows and columns of the arrays in ``params.sets``, behind those of the premises,
+    so that training treats all sets alike. Where no rule concludes anything, the output is ``params.default``.
+    """
+    conclusions = operators.conclusions
+    assert conclusions is not None
+    own = slice(conclusions.n_rows), slice(conclusions.n_features)
+    families = conclusions.families or tuple(params.sets)[:1]  # one must be there, even if no rule has a condition
+    sets = {name: tuple(values[own] for values in params.sets[name]) for name in families}
+    values = None if params.missing_values is None else params.missing_values[:, own[1]]
+    premises, kinds = params._replace(sets=sets, missing_values=values), {name: masks[name][own] for name in families}
+    plain = dataclasses.replace(operators, conclusions=None)
+    log_truth = layers_1_and_2(premises, kinds, plain, x, known, squares)
+    _, log_firing = strengths_of(premises, plain, log_truth, grouping)
+    xp = namespace(log_firing)
+    found = [
+        conclude(params.sets, concluded, log_firing, params.default[k])
+        for k, concluded in enumerate(conclusions.outputs)
+    ]
+    return xp.stack(found, axis=1)

@@ -17,13 +17,13 @@ from fuzzymil._utils.registry import register
 from fuzzymil.inference._numerics import (
     LogFunction,
     finite,
-    held,
     is_one,
     least,
     log1mexp,
     namespace,
     one_if_zero,
     or_itself,
+    stop_gradient,
     total,
     zero_where,
 )
@@ -175,7 +175,7 @@ def _odds_against(log_mu: jax.Array, order: float) -> jax.Array:
     full, zero = log_mu == 0, xp.isneginf(log_mu)  # odds of 0, and infinite odds
     safe = xp.where(full | zero, -1.0, log_mu)
     log_odds = order * xp.where(full | zero, -xp.inf, -safe + log1mexp(safe))
-    top = finite(held(xp.max(log_odds, axis=-1, keepdims=True)))
+    top = finite(stop_gradient(xp.max(log_odds, axis=-1, keepdims=True)))
     total = xp.exp(log_odds - top).sum(axis=-1)
     against = (top[..., 0] + xp.log(one_if_zero(total))) / order
     return zero_where(zero.any(axis=-1), xp.where(total == 0, 0.0, -xp.logaddexp(against, 0.0)))

@@ -1,11 +1,18 @@
-"""Premises with AND, OR, NOT and hedges, inside the network (Layer 2).
+"""Premises with AND, OR, NOT, hedges and quantified parts, inside the network.
 
-`fuzzymil.rules.premise` assigns every condition a place in the arrays of fuzzy sets; `log_truth` computes the truth of
-all premises from the memberships at these places. Rules whose premises have the same form are computed together.
+`fuzzymil.rules` assigns every condition a place in the arrays of fuzzy sets. `log_truth_of_premises` computes the truth
+of premises about one instance from the memberships at these places; rules whose premises have the same form are
+computed together.
+
+A premise about the bag, such as *some instance is blue and smooth, and most are rough*, has quantified parts. Layer 2
+gives the truth of each part for each instance (`log_truth_of_parts`, (i, p)), Layer 3 joins the instances of a bag by
+the part's quantifier (`log_degrees_of_parts`, (b, p)), and the parts of a rule are joined to its firing strength
+(`log_firing_of_parts`, (b, r)). A rule without a quantifier is a single part, joined by the rule base's aggregation.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,9 +22,13 @@ import numpy.typing as npt
 
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.inference._numerics import LogFunction, namespace
-from fuzzymil.inference.gaps import Gaps
-from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.aggregation import AGGREGATIONS
+from fuzzymil.inference.engines import engine_of
+from fuzzymil.inference.membership import MembershipFunction, family
+from fuzzymil.inference.missing import MissingDegrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
+from fuzzymil.inference.quantifiers import QUANTIFIERS
+from fuzzymil.inference.segments import Each, Grouping
 
 if TYPE_CHECKING:
     import jax
@@ -30,11 +41,16 @@ __all__ = [
     "Premises",
     "hedged",
     "in_order",
-    "joined",
-    "log_truth",
-    "modified",
+    "join_form",
+    "log_truth_of_premises",
+    "apply_hedges",
+    "Join",
+    "Parts",
+    "first_sets",
+    "log_degrees_of_parts",
+    "log_firing_of_parts",
+    "log_truth_of_parts",
 ]
-
 
 # ---------------------------------------------------------------------- hedges
 # Each maps log-memberships to those of the modified set.
@@ -98,7 +114,7 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
 
 Form = tuple[Any, ...]
 """A premise with numbered conditions: ("row",), ("is", n, hedges, favorable), ("not", form), ("and", form, ...) or
-("or", form, ...). In `fuzzymil.inference.parts` also ("row", favorable), and ("part", n) in premises about a bag."""
+("or", form, ...). In `fuzzymil.inference.premises` also ("row", favorable), and ("part", n)."""
 
 Place = tuple[int, int]
 """Row and feature of a fuzzy set in the network's arrays."""
@@ -116,18 +132,18 @@ class Group(NamedTuple):
 Premises = tuple[Group, ...]
 
 
-def log_truth(
+def log_truth_of_premises(
     premises: Premises,
     log_mu: jax.Array,
     known: jax.Array | None,
     t_norm: str,
     s_norm: str,
-    gaps: Gaps | None = None,
+    missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Return the log-truths (i, r) of premises, given log-memberships (i, rows, d).
 
-    An unknown value that ``gaps`` says nothing about counts in favor of the rule: it satisfies a condition, and fails
-    one that is negated.
+    An unknown value that ``missing`` says nothing about counts in favor of the rule: it satisfies a condition, and
+    fails one that is negated.
     """
 
     def of_group(group: Group) -> jax.Array:
@@ -136,17 +152,17 @@ def log_truth(
                 return T_NORMS[t_norm](log_mu[:, np.asarray(group.rules), :])
             rows, columns = (np.asarray([where[form[1]][axis] for where in group.places]) for axis in (0, 1))
             seen = None if known is None else known[:, columns]
-            if seen is not None and gaps is not None:
-                seen = gaps.certain(seen, (rows, columns))
-            return modified(log_mu[:, rows, columns], form, seen)
+            if seen is not None and missing is not None:
+                seen = missing.certain(seen, (rows, columns))
+            return apply_hedges(log_mu[:, rows, columns], form, seen)
 
         always = namespace(log_mu).zeros_like(log_mu, shape=(len(log_mu), len(group.rules)))
-        return joined(group.form, condition, always, t_norm, s_norm)
+        return join_form(group.form, condition, always, t_norm, s_norm)
 
     return in_order([of_group(group) for group in premises], [group.rules for group in premises])
 
 
-def modified(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.Array:
+def apply_hedges(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.Array:
     """Return the log-degrees of a condition ("is", n, hedges, favorable), given its log-memberships."""
     xp = namespace(log_mu)
     _, _, hedges, favorable = form
@@ -155,7 +171,7 @@ def modified(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.Arra
     return log_mu if known is None else xp.where(known > 0, log_mu, 0.0 if favorable else -xp.inf)
 
 
-def joined(
+def join_form(
     form: Form, condition: Callable[[Form], jax.Array], always: jax.Array, t_norm: str, s_norm: str
 ) -> jax.Array:
     """Return the log-truths of a premise, whose conditions ``condition`` computes; ``always`` is that of no condition.
@@ -164,18 +180,18 @@ def joined(
     --------
     >>> degrees = np.log([0.5, 0.25])
     >>> form = ("and", ("not", ("part", 0)), ("part", 1))
-    >>> float(np.exp(joined(form, lambda leaf: degrees[leaf[1]], np.zeros(()), "min", "max")))
+    >>> float(np.exp(join_form(form, lambda leaf: degrees[leaf[1]], np.zeros(()), "min", "max")))
     0.25
     """
     xp = namespace(always)
     kind = form[0]
     if kind == "not":
-        return complement(joined(form[1], condition, always, t_norm, s_norm))
+        return complement(join_form(form[1], condition, always, t_norm, s_norm))
     if kind not in ("and", "or"):
         return condition(form)
     if len(form) == 1:
         return always
-    parts = xp.stack([joined(part, condition, always, t_norm, s_norm) for part in form[1:]], axis=-1)
+    parts = xp.stack([join_form(part, condition, always, t_norm, s_norm) for part in form[1:]], axis=-1)
     return T_NORMS[t_norm](parts) if kind == "and" else S_NORMS[s_norm](parts)
 
 
@@ -191,3 +207,199 @@ def in_order(columns: Sequence[jax.Array], members: Sequence[Sequence[int]]) -> 
     order = [member for group in members for member in group]
     place = {member: position for position, member in enumerate(order)}
     return xp.concatenate(columns, axis=1)[:, np.asarray([place[member] for member in range(len(order))])]
+
+
+# ---------------------------------------------------------------------- premises about a bag
+# A part usually asks for few of the features, and the others are not computed: parts of the same form gather the
+# columns they need. Conjunctions of many Gaussian sets use the same kernel as the paper's rules.
+
+Sets = dict[str, tuple[Any, ...]]  # as in `fuzzymil.inference.layers.Params`
+Masks = dict[str, Any]
+
+_MANY = 8  # Gaussian conditions in one part for which the kernel is faster than gathered columns
+
+
+class Join(NamedTuple):
+    """Rules whose parts are joined alike."""
+
+    form: Form
+    rules: tuple[int, ...]
+    parts: tuple[tuple[int, ...], ...]  # per rule its parts, numbered as in the form
+
+
+class Parts(NamedTuple):
+    """The parts of all rules, without their numbers; hashable."""
+
+    truths: tuple[Group, ...]  # parts whose premises have the same form and families; row p is part p's first one
+    quantifiers: tuple[tuple[str, int] | None, ...]  # of each part, with its count; None: the aggregation
+    firing: tuple[Join, ...]
+    rules: tuple[int, ...]  # of each part
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions of all parts."""
+        return sum(len(group.rules) * len(group.families) for group in self.truths)
+
+    def of_rules(self) -> list[list[int]]:
+        """Return the numbers of each rule's parts."""
+        found: list[list[int]] = [[] for _ in range(max(self.rules) + 1)]
+        for part, rule in enumerate(self.rules):
+            found[rule].append(part)
+        return found
+
+
+# ---------------------------------------------------------------------- premises about a bag: Layers 1 and 2
+
+
+def log_truth_of_parts(
+    parts: Parts,
+    sets: Sets,
+    masks: Masks,
+    t_norm: str,
+    s_norm: str,
+    x: jax.Array,
+    known: jax.Array | None,
+    squares: jax.Array | None = None,
+    missing: MissingDegrees | None = None,
+) -> jax.Array:
+    """Return the log-truths (i, p) of the parts for the instances ``x`` (i, d)."""
+    columns: list[jax.Array] = []
+    members: list[tuple[int, ...]] = []
+    for group in parts.truths:
+        if not _is_fast(group, t_norm):
+            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, missing)
+            columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
+            members.append(group.rules)
+    fast = [group for group in parts.truths if _is_fast(group, t_norm)]
+    if fast:
+        members.append(tuple(part for group in fast for part in group.rules))
+        columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares, missing))
+    return in_order(columns, members)
+
+
+def _is_fast(group: Group, t_norm: str) -> bool:
+    """Return whether the parts of a group are long conjunctions of Gaussian sets."""
+    plain = group.form == ("row", True) and set(group.families) == {"gaussian"}
+    return plain and t_norm == "product" and len(group.families) > _MANY
+
+
+def _of_gaussians(
+    groups: list[Group],
+    rows: tuple[int, ...],
+    sets: Sets,
+    masks: Masks,
+    x: jax.Array,
+    known: jax.Array | None,
+    squares: jax.Array | None,
+    missing: MissingDegrees | None,
+) -> jax.Array:
+    used = sorted({column for group in groups for where in group.places for _, column in where})
+    take = np.ix_(rows, used)
+    centers, widths = sets["gaussian"]
+    if len(used) < x.shape[1]:
+        some = np.array(used)
+        x = x[:, some]
+        known, squares = (None if values is None else values[:, some] for values in (known, squares))
+    inverse = masks["gaussian"][take] / widths[take]
+    found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
+    if missing is None or known is None:
+        return found
+    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, missing.log_mu[take])
+    return found + of_gaps
+
+
+def _of_group(
+    group: Group,
+    sets: Sets,
+    masks: Masks,
+    t_norm: str,
+    s_norm: str,
+    missing: MissingDegrees | None,
+    x: jax.Array,
+    known: jax.Array | None,
+) -> jax.Array:
+    xp = namespace(x)
+    places = np.array(group.places, int).reshape(len(group.rules), len(group.families), 2)
+
+    def log_mu(numbers: Any) -> jax.Array:
+        """Return log-memberships of one condition, (i, p), or several of the same family, (i, p, n)."""
+        rows, columns = places[:, numbers, 0], places[:, numbers, 1]
+        kind = group.families[numbers if isinstance(numbers, int) else numbers[0]]
+        found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
+        found = xp.where(masks[kind][rows, columns] > 0, found, 0.0)
+        return found if known is None or missing is None else missing.fill(found, known[:, columns], (rows, columns))
+
+    def seen(numbers: Any) -> jax.Array | None:
+        rows, columns = places[:, numbers, 0], places[:, numbers, 1]
+        if known is None or missing is None:
+            return None if known is None else known[:, columns]
+        return missing.certain(known[:, columns], (rows, columns))
+
+    def condition(form: Form) -> jax.Array:
+        if form[0] == "is":
+            return apply_hedges(log_mu(form[1]), form, seen(form[1]))
+        together = [
+            [number for number, own in enumerate(group.families) if own == kind]
+            for kind in dict.fromkeys(group.families)
+        ]
+        found = [apply_hedges(log_mu(numbers), ("is", 0, (), form[1]), seen(numbers)) for numbers in together]
+        return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
+
+    always = xp.zeros_like(x, shape=(len(x), len(group.rules)))
+    return join_form(group.form, condition, always, t_norm, s_norm)
+
+
+# ---------------------------------------------------------------------- premises about a bag: Layer 3
+
+
+def log_degrees_of_parts(
+    parts: Parts, log_truths: jax.Array, grouping: Grouping, aggregation: str, alpha: jax.Array
+) -> jax.Array:
+    """Return the log-degrees (b, p) to which the parts hold for the bags."""
+    alike: dict[tuple[str, int] | None, list[int]] = {}
+    for part, quantifier in enumerate(parts.quantifiers):
+        alike.setdefault(quantifier, []).append(part)
+    found = []
+    for quantifier, members in alike.items():
+        own = log_truths[:, np.array(members)]
+        if quantifier is not None:
+            name, count = quantifier
+            found.append(QUANTIFIERS[name](own, grouping, count))
+        elif isinstance(grouping, Each):
+            found.append(own)
+        else:
+            sharpness = alpha[np.array([parts.rules[part] for part in members])] if alpha.ndim else alpha
+            found.append(AGGREGATIONS[aggregation](own, grouping, sharpness))
+    return in_order(found, list(alike.values()))
+
+
+def log_firing_of_parts(parts: Parts, log_degrees: jax.Array, t_norm: str, s_norm: str) -> jax.Array:
+    """Return the log firing strengths (b, r) of the rules, given the log-degrees (b, p) of their parts."""
+
+    def of_rules(join: Join) -> jax.Array:
+        def part(form: Form) -> jax.Array:
+            return log_degrees[:, np.array([numbers[form[1]] for numbers in join.parts])]
+
+        always = namespace(log_degrees).zeros_like(log_degrees, shape=(len(log_degrees), len(join.rules)))
+        return join_form(join.form, part, always, t_norm, s_norm)
+
+    return in_order([of_rules(join) for join in parts.firing], [join.rules for join in parts.firing])
+
+
+def first_sets(parts: Parts, has_set: jax.Array, typical: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return, per rule and feature, whether a part has a set there, and the typical value of the first one.
+
+    Both arguments are (rows, d), both results (r, d).
+    """
+    xp = namespace(has_set)
+
+    def of_rule(own: list[int]) -> tuple[jax.Array, jax.Array]:
+        def before(part: int, later: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            first = has_set[part] > 0
+            return xp.where(first, has_set[part], later[0]), xp.where(first, typical[part], later[1])
+
+        last = (has_set[own[-1]], typical[own[-1]])
+        return functools.reduce(lambda later, part: before(part, later), own[-2::-1], last)
+
+    found = [of_rule(own) for own in parts.of_rules()]
+    return xp.stack([has for has, _ in found]), xp.stack([value for _, value in found])

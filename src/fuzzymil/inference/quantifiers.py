@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.registry import register
-from fuzzymil.inference._numerics import held, namespace, one_if_zero
+from fuzzymil.inference._numerics import namespace, one_if_zero, stop_gradient
 from fuzzymil.inference.aggregation import maximum, minimum
 from fuzzymil.inference.segments import Each, Grouping, greatest_in_order, log_sum_exp
 
@@ -120,7 +120,7 @@ def at_least(log_r: jax.Array, grouping: Grouping, count: int) -> jax.Array:
     reaches = (log_r == grouping.spread(found)) & xp.isfinite(log_r)
     ties = grouping.sum(xp.asarray(reaches, dtype=log_r.dtype))
     share = grouping.sum(xp.where(reaches, log_r, 0.0)) / one_if_zero(ties)
-    return found + share - held(share)
+    return found + share - stop_gradient(share)
 
 
 register_quantifier("some", some)

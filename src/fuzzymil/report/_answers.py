@@ -16,7 +16,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.estimators import ExplainableModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import clipped
 from fuzzymil.rules.drawings import Sketcher

@@ -1,7 +1,7 @@
 """The rule base (the value that is the model), its language, editing and files."""
 
-from fuzzymil.inference.inference import Activations
-from fuzzymil.rules import editing, formats
+from fuzzymil.inference.activations import Activations
+from fuzzymil.rules import editing, files
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.activations import SetActivations
 from fuzzymil.rules.conclusion import Defuzzification
@@ -22,5 +22,5 @@ __all__ = [
     "SetActivations",
     "Variable",
     "editing",
-    "formats",
+    "files",
 ]

@@ -13,8 +13,9 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
+from fuzzymil._utils.text import check_characters
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
-from fuzzymil.inference.defuzzification import SAMPLINGS
+from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
@@ -57,6 +58,7 @@ class RuleSet:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
+        check_characters("The name of an output, or the comment", *self.output_names, self.comment, error=ParameterError)
         asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
         put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         if self.concludes_sets:

@@ -21,9 +21,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, did_you_mean
 from fuzzymil.bags import Bags, Columns, as_bags
-from fuzzymil.inference import inference
-from fuzzymil.inference.defuzzification import defuzzified, joined, limited
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference import activations
+from fuzzymil.inference.activations import Activations
+from fuzzymil.inference.conclusions import defuzzify, join_sets, limit_set
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import Formula, MembershipFunction
 from fuzzymil.inference.norms import S_NORMS
@@ -76,7 +76,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     [[0.0], [0.5]]
     """
     seen = seen_bags(base, bags)
-    found = inference.infer(*_compiled_once(base), seen)
+    found = activations.infer(*_compiled_once(base), seen)
     return _with_sets(base, found, seen) if base.concludes_sets else found
 
 
@@ -92,7 +92,7 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     """
     if base.concludes_sets:
         return infer(base, bags).output
-    return inference.infer_output(*_compiled_once(base), seen_bags(base, bags))
+    return activations.infer_output(*_compiled_once(base), seen_bags(base, bags))
 
 
 def asked_of_instances(base: Rules) -> Rules:
@@ -320,7 +320,7 @@ def _answers(base: RuleSet, log_firing: Array, output: int, numbers: Mapping[str
     if method not in WEIGHTED:
         parts = concluded_sets(base, log_firing, output)
         sampling = base.setting("sampling", output)
-        return defuzzified(*parts, base.values_of(output), implication, accumulation, method, sampling)
+        return defuzzify(*parts, base.values_of(output), implication, accumulation, method, sampling)
     degrees = strengths(base, log_firing, output)
     by_term = {term: degrees[:, rules] for term, rules in base.rules_by_term(output).items() if rules}
     if not by_term:
@@ -478,12 +478,12 @@ def log_cuts(rules: RuleSet, log_firing: Array, output: int) -> Array:
     for term, concluding in rules.rules_by_term(output).items():
         curve = terms[term].log_membership(values)
         for r in concluding:
-            found[:, r] = limited(degrees[:, [r]], curve, rules.setting("implication", output))
+            found[:, r] = limit_set(degrees[:, [r]], curve, rules.setting("implication", output))
     return found
 
 
 def joined_set(rules: RuleSet, log_firing: Array, output: int) -> tuple[Array, Array]:
-    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `joined`.
+    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `join_sets`.
 
     Examples
     --------
@@ -496,7 +496,7 @@ def joined_set(rules: RuleSet, log_firing: Array, output: int) -> tuple[Array, A
     log_degrees, log_mu = concluded_sets(rules, log_firing, output)
     if not len(log_mu):  # no rule says anything about the output
         return np.zeros((len(log_firing), len(rules.values_of(output)))), np.full((len(log_firing), 1), -np.inf)
-    membership, log_unit = joined(
+    membership, log_unit = join_sets(
         log_degrees, log_mu, rules.setting("implication", output), rules.setting("accumulation", output)
     )
     return np.asarray(membership), np.asarray(log_unit)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fuzzymil.inference.parts import Join, Parts
-from fuzzymil.inference.premises import Form, Group, Place, Premises
+from fuzzymil.inference.premises import Form, Group, Join, Parts, Place, Premises
 from fuzzymil.rules.premise import (
     And,
     Expression,

@@ -133,7 +133,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     weights = tuple(rule.weight for rule in base.rules)
     numbers = base.coefs, np.asarray(alpha), np.asarray(conclusion_alpha), np.array(base.default)
     return (
-        Params(sets, *numbers, gaps=_gaps(base)),
+        Params(sets, *numbers, missing_values=_gaps(base)),
         masks,
         dataclasses.replace(
             operators,

@@ -34,7 +34,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, did_you_mean, known_name, listed
-from fuzzymil.inference.defuzzification import ACCUMULATIONS, DEFUZZIFIERS, SAMPLINGS
+from fuzzymil.inference.conclusions import ACCUMULATIONS, DEFUZZIFIERS, SAMPLINGS
 from fuzzymil.inference.membership import Formula, Triangular
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.rules.language import printer

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.text import check_characters
 from fuzzymil.bags.columns import DATE, HOUR, value_text
 from fuzzymil.inference.membership import FAMILIES, Formula, MembershipFunction, Missing, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
@@ -86,6 +87,8 @@ class Variable:
     gaps: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        words = (self.name, self.unit, self.comment, *self.terms, *self.categories)
+        check_characters(f"The variable {self.name!a:.60}", *words, error=ParameterError)
         object.__setattr__(self, "categories", tuple(self.categories))
         object.__setattr__(self, "gaps", tuple(map(float, self.gaps)))
         self._check_categories()
@@ -217,6 +220,7 @@ class Rule:
         put("weight", float(weight))
         put("label", str(label))
         put("comment", tidy(comment))
+        check_characters("The label or comment of a rule", self.label, self.comment, error=ParameterError)
         check_premise(found)
         put("premise", simplified(found))  # the form that text has, so that printed rules parse back as equal
         if not (math.isfinite(self.weight) and self.weight >= 0):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-__all__ = ["decoded", "encoded", "plain"]
+from fuzzymil._utils.text import half_character
+
+__all__ = ["decoded", "encoded", "number_of", "plain", "texts"]
 
 
 def plain(value: Any) -> Any:
@@ -51,3 +54,30 @@ def decoded(text: str | bytes) -> Any:
         raise ValueError(f"{name} is not a JSON number.")
 
     return json.loads(text, parse_constant=refuse)
+
+
+def number_of(message: Any) -> int | float | str | None:
+    """Return what a message calls itself, so that its answer can say so; None for what is no number or short text.
+
+    Examples
+    --------
+    >>> number_of({"id": 7}), number_of({"id": [[7]]})
+    (7, None)
+    """
+    found = message.get("id") if isinstance(message, dict) else None
+    if isinstance(found, str):
+        return found if len(found) <= 100 and half_character(found) is None else None
+    return found if isinstance(found, int | float) and abs(found) < 2**63 else None
+
+
+def texts(value: Any, name: str = "message") -> Iterator[tuple[str, str]]:
+    """Yield all text in the content of JSON, with the name of the field that it is in."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield name, key
+            yield from texts(each, str(key))
+    elif isinstance(value, list):
+        for each in value:
+            yield from texts(each, name)

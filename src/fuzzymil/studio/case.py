@@ -14,7 +14,7 @@ from fuzzymil.bags import Bags, Columns
 from fuzzymil.bags.columns import Column
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.explain import NUMBERS, Reading
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing import border_of
 from fuzzymil.studio.document import Document, Rules

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.text import whole_characters
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio.document import Document
@@ -46,7 +47,7 @@ class Data:
         columns: Mapping[str, Any] | None = None,
         path: Path | None = None,
     ) -> None:
-        self.name, self.columns, self.path = name, dict(columns or {}), path
+        self.name, self.columns, self.path = whole_characters(name), dict(columns or {}), path
         self._given = bags
 
     @functools.cached_property
@@ -56,7 +57,7 @@ class Data:
         if self.path is None:
             return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
         if not (self.path.is_file() or self.path.is_dir()):
-            gone = f"is no longer there ({self.path}): open it again."
+            gone = f"is no longer there ({whole_characters(str(self.path))}): open it again."
             return None, f"{self.name} was open in an earlier session, but {gone}"
         from fuzzymil.datasets import read_bags
 

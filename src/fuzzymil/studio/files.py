@@ -17,7 +17,8 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
-from fuzzymil.rules.formats import ENDINGS, READERS, read_rules, rules_of_model, what_is_lost
+from fuzzymil.rules.files import ENDINGS, export_rules, read_rules, rules_of_model, what_is_lost
+from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.context import Context
 from fuzzymil.studio.document import Document
@@ -59,7 +60,7 @@ def openable() -> dict[str, list[str]]:
     from fuzzymil.datasets.formats import FORMATS
 
     return {
-        "rules": [ending for ending, format in ENDINGS.items() if format in ("json", "rules", *READERS)],
+        "rules": [ending for ending, name in ENDINGS.items() if RULE_FORMATS[name].read is not None],
         "data": [ending for known in FORMATS.values() for ending in known.suffixes if ending and ending not in ENDINGS],
     }
 
@@ -302,8 +303,7 @@ def _content(case: Case, context: Context, format: str, message: Mapping[str, An
         return _figure(case, format, message)
     if format == "report":
         return _report(case, context.name)
-    found: str = getattr(rules, f"to_{format}")()
-    return found
+    return export_rules(rules, format)
 
 
 def _saved(save: Any, name: str) -> bytes:

@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.studio.context import Context
 from fuzzymil.studio.document import Document
 
-__all__ = ["History", "Version"]
+__all__ = ["History", "Version", "now"]
 
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed
 
@@ -55,7 +55,7 @@ class History:
     def __init__(
         self, document: Document, label: str = "Opened", when: str | None = None, context: Context | None = None
     ) -> None:
-        self.versions = [Version(0, label, when or _now(), document, context or Context())]
+        self.versions = [Version(0, label, when or now(), document, context or Context())]
         self._done, self._undone = [0], list[int]()
 
     @property
@@ -75,7 +75,7 @@ class History:
 
     def add(self, document: Document, label: str, when: str | None = None, context: Context | None = None) -> Version:
         """Add a version after the current one; what was undone leaves the path, but stays a version."""
-        made = Version(len(self.versions), label, when or _now(), document, context or self.current.context)
+        made = Version(len(self.versions), label, when or now(), document, context or self.current.context)
         self.versions.append(made)
         self._done.append(made.number)
         self._undone.clear()
@@ -106,14 +106,17 @@ class History:
             raise ParameterError(f"There is no version {number!r:.60}; they are numbered from 0 to {last}.")
         return self.versions[number]
 
-    def name(self, number: object, name: object) -> Version:
-        """Give a version a name; an empty one takes it away."""
+    def named(self, number: object, name: object) -> Version:
+        """Return a version with another name, which it does not have yet."""
         found = self.version(number)
         if not isinstance(name, str) or len(name) > 200:
             raise ParameterError("The name of a version must be text of at most 200 characters.")
-        named = dataclasses.replace(found, name=name.strip())
+        return dataclasses.replace(found, name=name.strip())
+
+    def name(self, number: object, name: object) -> None:
+        """Give a version a name; an empty one takes it away."""
+        named = self.named(number, name)
         self.versions[named.number] = named
-        return named
 
     @property
     def reference(self) -> Version:
@@ -138,5 +141,6 @@ class History:
                 }
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time as text."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -8,16 +8,18 @@ journal.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils import storage
+from fuzzymil._utils import memory
+from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
+from fuzzymil._utils.text import half_character
 from fuzzymil.studio._json import decoded, encoded
 from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
@@ -35,6 +37,8 @@ FOLDER = ".fuzzymil-studio"
 """The folder of journals, inside the one in which the studio was started."""
 
 _VERSION = 1
+_MOST = 99  # journals of one name
+_TIMES = 20  # how many times its size a journal may take in memory
 
 
 class Journal:
@@ -60,77 +64,112 @@ class Journal:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder / FOLDER
-        self.folder.mkdir(exist_ok=True)
-        plain = re.sub(r"[^\w.-]+", "_", name)[:60].strip(".") or "untitled"
-        for number in range(1, 100):
-            self.path = self.folder / (f"{plain}.journal" if number == 1 else f"{plain}-{number}.journal")
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-            if self._locked():
-                break
-            os.close(self._file)
+        self.notice: str | None = None  # what could not be read, and where it is now
         self._text, self._context = "", Context()  # of the latest version
+        self._pending: list[bytes] = []  # lines that the disk has not taken yet
         self.draft: str | None = None
-        self.records = list(self._read())
-
-    def _locked(self) -> bool:
-        """Return whether no other process writes this file; then, no other can as long as this one lives."""
-        if fcntl is None:
-            return True
+        self.records: list[dict[str, Any]] = []
+        self._file = -1
+        self._own = OwnFolder(self.folder, create=True)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+            self._file, self.path = self._locked_file(re.sub(r"[^\w.-]+", "_", name)[:60].strip(".") or "untitled")
+            self._read()
+        except BaseException:
+            self.close()
+            raise
 
-    def _read(self) -> Iterator[dict[str, Any]]:
-        with open(self.path, "rb") as file:
+    def _locked_file(self, name: str) -> tuple[int, Path]:
+        """Open and lock the first journal of this name that no other process writes, as long as this one lives."""
+        for number in range(1, _MOST + 1):
+            path = self.folder / (f"{name}.journal" if number == 1 else f"{name}-{number}.journal")
+            try:
+                file = self._opened(path)
+            except ForeignFileError as problem:  # it may lead anywhere, or wait forever
+                self._put_aside(path, str(problem.strerror))
+                file = self._opened(path)
+            if fcntl is None:
+                return file, path
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(file)
+            else:
+                return file, path
+        raise OSError(errno.EBUSY, f"{_MOST} studios already write journals of this name", str(self.folder))
+
+    def _opened(self, path: Path) -> int:
+        return self._own.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+
+    def _put_aside(self, path: Path, why: str) -> None:
+        kept = self._own.set_aside(path.name, ".damaged")
+        self.notice = f"The journal of an earlier session {why}. It is kept as {FOLDER}/{kept}."
+
+    def _read(self) -> None:
+        lack = memory.shortage(_TIMES * os.fstat(self._file).st_size)
+        if lack is not None:
+            self.set_aside(f"is too large: {lack}")
+            return
+        with open(os.dup(self._file), "rb") as file:
             content = file.read()
         good = 0
         for line in content.splitlines(keepends=True):
-            if not line.endswith(b"\n"):
-                break
             try:
-                record = decoded(line)
-            except ValueError:
+                record = decoded(line) if line.endswith(b"\n") else None
+            except (ValueError, RecursionError):
                 break
             if not isinstance(record, dict):
                 break
             good += len(line)
             if "journal" not in record:
-                yield record
+                self.records.append(record)
         if good < len(content):
-            with contextlib.suppress(OSError):
-                self.path.with_suffix(".damaged").write_bytes(content[good:])
+            kept = self._own.free_name(self.path.name, ".damaged")
+            self._own.write(kept, content[good:])
             os.ftruncate(self._file, good)
+            self.notice = f"The end of the journal of an earlier session is damaged. It is kept as {FOLDER}/{kept}."
         if not good:
             self.append({"journal": _VERSION})
 
-    def set_aside(self) -> None:
-        """Keep a journal that makes no sense under another name, and begin anew."""
-        with contextlib.suppress(OSError):
-            self.path.with_suffix(".damaged").write_bytes(self.path.read_bytes())
-        os.ftruncate(self._file, 0)
-        self._text, self._context, self.draft, self.records = "", Context(), None, []
+    def set_aside(self, why: str = "makes no sense") -> None:
+        """Keep a journal that cannot be used under another name, and begin anew."""
+        name = self.path.name.removesuffix(".journal")
+        self._put_aside(self.path, why)
+        os.close(self._file)
+        self._file, self.path = self._locked_file(name)
+        self._text, self._context, self.draft = "", Context(), None
+        self.records, self._pending = [], []
         self.append({"journal": _VERSION})
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write a record; it is on disk when this returns."""
-        line = (encoded(record) + "\n").encode("utf-8")
+        """Write a record; it is on disk when this returns.
+
+        Raises
+        ------
+        ValueError
+            If the record is nothing that a file can hold: it is left out.
+        OSError
+            If the disk does not take it: it is written before the next one.
+        """
+        self._pending.append(_line(record))
+        self._write_pending()
+
+    def _write_pending(self) -> None:
+        lines = b"".join(self._pending)
         size = os.lseek(self._file, 0, os.SEEK_END)
         try:
-            if os.write(self._file, line) < len(line):
+            if os.write(self._file, lines) < len(lines):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             os.fsync(self._file)
         except OSError:
             os.ftruncate(self._file, size)  # half a line would end the journal
             raise
+        self._pending.clear()
 
     def keep_file(self, name: str, content: bytes) -> Path:
         """Keep a file that was opened next to the journal, so that it is there after a restart, and return its path."""
         ending = "".join(Path(name).suffixes)[-20:]
         kept = self.path.with_suffix(f".{hashlib.sha256(content).hexdigest()[:16]}{ending}")
-        if not kept.exists():
-            storage.write_atomically(kept, content)
+        self._own.write(kept.name, content)
         return kept
 
     def close(self) -> None:
@@ -138,6 +177,7 @@ class Journal:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+        self._own.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -157,8 +197,10 @@ class Journal:
             **_marks(document),
         }
         changed = self._changes(context)
-        self.append({**record, "context": changed} if changed else record)
+        line = _line({**record, "context": changed} if changed else record)
+        self._pending.append(line)
         self._text, self._context = document.text, context
+        self._write_pending()
 
     def keep_draft(self, text: str | None) -> None:
         """Write a text that has not become a version; None if there is none any more."""
@@ -200,8 +242,10 @@ class Journal:
         return {"name": data.name, "columns": data.columns, "file": self._stored(data.path)}
 
     def _stored(self, path: Path | None) -> str:
-        """Return a path as text: of a kept file its name, of no file nothing."""
-        return "" if path is None else path.name if path.parent == self.folder else str(path.absolute())
+        """Return a path as text: of a kept file its name; nothing of no file, or of one whose name is no text."""
+        if path is None or half_character(str(path.absolute())) is not None:
+            return ""
+        return path.name if path.parent == self.folder else str(path.absolute())
 
     def _found(self, stored: str) -> Path | None:
         return self.folder / stored if stored else None  # a path from the root stays one
@@ -266,6 +310,14 @@ class Journal:
         return None if history is None or rules is None else (history, rules, around)
 
 
+def _line(record: Mapping[str, Any]) -> bytes:
+    try:
+        return (encoded(record) + "\n").encode("utf-8")
+    except UnicodeEncodeError as problem:
+        half = ascii(problem.object[problem.start : problem.end])
+        raise InputError(f"This cannot be kept on disk: it has half of a character, {half}.") from None
+
+
 def _marks(document: Document) -> dict[str, Any]:
     """Return what a document has besides its text."""
     return {
@@ -283,8 +335,9 @@ def _marked(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_
 
 def _model_in(file: Path) -> Any:
     """Return how a model that was kept reads its output; None if it is gone."""
-    upload = Upload(file.name, file.read_bytes() if file.is_file() else b"")
     try:
+        with OwnFolder(file.parent) as folder:
+            upload = Upload(file.name, folder.read(file.name))
         previewed(upload)
     except (ValueError, OSError):
         return None

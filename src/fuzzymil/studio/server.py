@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, MissingExtraError
-from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.studio._json import decoded, encoded, number_of
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.session import Session
 
@@ -219,9 +219,11 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
 
     async def receive() -> None:
         while True:
-            text = await websocket.receive_text()
+            frame = await websocket.receive()
+            if frame["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(frame.get("code", 1000), frame.get("reason"))
             try:
-                waiting.append(decoded(text))
+                waiting.append(decoded(frame.get("text") or ""))  # nothing sends binary frames
             except (ValueError, RecursionError):
                 waiting.append(None)
             arrived.set()
@@ -232,7 +234,7 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
             while waiting:
                 message = waiting.popleft()
                 if _is_drag(message) and any(map(_is_drag, waiting)):  # the latest one wins
-                    found = {"id": message.get("id"), "ok": True, "superseded": True}
+                    found = {"id": number_of(message), "ok": True, "superseded": True}
                 else:
                     found = await run_in_threadpool(session.answer, message)
                 outgoing.put_nowait(await run_in_threadpool(encoded, found))

@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import ModelFileError, RuleSyntaxError
+from fuzzymil._utils.text import check_characters, whole_characters
 from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.studio import describe, sets
-from fuzzymil.studio._json import encoded
+from fuzzymil.studio._json import encoded, number_of, texts
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.context import Context, Data
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
 from fuzzymil.studio.files import EXPORTS, openable
-from fuzzymil.studio.history import History, Version
+from fuzzymil.studio.history import History, Version, now
 from fuzzymil.studio.journal import Journal
 from fuzzymil.studio.limits import LIMITS
 from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
@@ -103,6 +104,7 @@ class Session:
         draft: str | None = None,
         provisional: bool = False,
     ) -> None:
+        name = whole_characters(name)
         self.folder, self.demo = folder, demo
         self.revision = 0
         self.lock = threading.RLock()
@@ -111,12 +113,12 @@ class Session:
         self.kept: dict[str, Any] = {}  # what kinds of messages need to remember
         self.recovered: dict[str, Any] | None = None
         self.autosave: str | None = None  # why edits cannot be kept on disk
+        self.notice: str | None = None  # what happened to a journal that could not be read
         self.saved: dict[str, Any] | None = None
         self.training: dict[str, Any] | None = None
         self.proposal: dict[str, Any] | None = None
         self.draft: str | None = None  # a text with mistakes that somebody is writing
         self._journal: Journal | None = None
-        self._unwritten: list[Callable[[Journal], None]] = []  # what a full disk did not take
         self._reference: Case | None = None
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
@@ -131,24 +133,36 @@ class Session:
     def _recover(self, folder: Path, provisional: bool) -> None:
         """Go on where an earlier session of this name ended; if its files changed since, that is one more version."""
         opened = self.history.current
-        found: tuple[History, Document, Context] | None = None
         try:
             self._journal = Journal(folder, opened.context.name)
-            try:
-                found = self._journal.restored(opened.context)
-                if found is not None:
-                    checked_document(found[0].current.document)
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-                found = None
-                self._journal.set_aside()
+            found = self._restored(self._journal, opened.context)
+            self.notice = self._journal.notice
+            if found is None:
+                kept = (opened.document, opened.label, opened.when, opened.context)
+                self._journaled(lambda journal: journal.keep(*kept, given="rules"))
+            else:
+                self._go_on(*found, opened, provisional)
         except OSError as problem:
-            self.autosave = f"Edits cannot be kept in {problem.filename}: {problem.strerror}."
-            return
-        if found is None:
-            self._journal.keep(opened.document, opened.label, opened.when, opened.context, given="rules")
-            return
-        self.history, before, around = found
-        self.draft = self._journal.draft
+            self.autosave = f"Edits cannot be kept in {problem.filename or folder}: {problem.strerror or problem}."
+            self._let_go()
+        except ValueError as problem:  # such as the name of a column that no file can hold
+            self.autosave = f"Edits cannot be kept: {problem}"
+            self._let_go()
+
+    def _restored(self, journal: Journal, given: Context) -> tuple[History, Document, Context] | None:
+        try:
+            found = journal.restored(given)
+            if found is not None:
+                checked_document(found[0].current.document)
+            return found
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
+            journal.set_aside()
+            return None
+
+    def _go_on(self, history: History, before: Document, around: Context, opened: Version, provisional: bool) -> None:
+        """Take over the history of an earlier session, which was last started with ``before`` and ``around``."""
+        assert self._journal is not None
+        self.history, self.draft = history, self._journal.draft
         n_edits = len(self.history.versions) - 1
         last, data = self.history.current, opened.context.data
         is_same = data is None or data.is_same_file(around.data)
@@ -162,8 +176,9 @@ class Session:
 
     def _reopen(self, given: str, document: Document, label: str, context: Context) -> None:
         """Add a version with what the program was started with this time."""
-        made = self.history.add(document, label, context=context)
-        self._journaled(lambda journal: journal.keep(document, label, made.when, context, given=given))
+        when = now()
+        self._journaled(lambda journal: journal.keep(document, label, when, context, given=given))
+        self.history.add(document, label, when, context)
 
     def keep_file(self, name: str, content: bytes) -> Path | None:
         """Keep a file that was opened for the next session; None if that is not possible."""
@@ -184,17 +199,19 @@ class Session:
         self._journaled(lambda journal: journal.append(record))
 
     def _journaled(self, write: Callable[[Journal], None]) -> None:
-        """Write to the journal, in order; what could not be written waits for the next time."""
+        """Write to the journal; what the disk does not take waits for the next time, and the page says so."""
         if self._journal is None:
             return
-        self._unwritten.append(write)
         try:
-            while self._unwritten:
-                self._unwritten[0](self._journal)
-                del self._unwritten[0]
+            write(self._journal)
             self.autosave = None
         except OSError as problem:
             self.autosave = f"The last edits could not be kept on disk: {problem.strerror or problem}."
+
+    def _let_go(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
 
     # ------------------------------------------------------------------ state
 
@@ -256,10 +273,12 @@ class Session:
 
     def answer(self, message: Any) -> dict[str, Any]:
         """Answer a message; what goes wrong is an answer too."""
-        number = message.get("id") if isinstance(message, Mapping) else None
+        number = number_of(message)
         try:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
+            for name, text in texts(message):
+                check_characters(f'"{name}" of the message', text)
             found = self._answered(message["type"], message)
             return {**found, "id": number, "ok": True, "revision": self.revision}
         except Refused as problem:
@@ -336,8 +355,9 @@ class Session:
             around = context or self.context
             if document == self.document and around is self.context:
                 return {"changed": False}
-            made = self.history.add(document, label, context=around)
-            self._journaled(lambda journal: journal.keep(document, label, made.when, around))
+            when = now()
+            self._journaled(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
+            self.history.add(document, label, when, around)
             self.draft = None
             self.changed(label)
             return {"changed": True, "version": self.history.current.number}
@@ -355,9 +375,7 @@ class Session:
         for close in self.closers:
             close()
         self.closers.clear()
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+        self._let_go()
 
     def push(self, message: dict[str, Any]) -> None:
         """Send a message to all windows."""
@@ -380,6 +398,7 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
         "opens": openable(),
         "recovered": session.recovered,
+        "notice": session.notice,
         "draft": session.draft,
         "limits": LIMITS,
         "state": session.state(),
@@ -421,6 +440,6 @@ def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     text = None if message.get("text") is None else checked_text(message["text"])
     with session.lock:
         if text != session.draft:
-            session.draft = text
             session.keep_draft(text)
+            session.draft = text
     return {}

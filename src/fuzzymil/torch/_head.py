@@ -110,8 +110,8 @@ class FuzzyBagHead(nn.Module):
         self.default = Numbers(params.default, options, trained=not rules.normalize)
         self.alpha = Numbers(params.alpha, options, trained=learn_alpha)
         self.conclusion_alpha = Numbers(params.conclusion_alpha, options, trained=learn_alpha)
-        gaps = None if params.gaps is None else torch.tensor(params.gaps, **options)
-        self.register_buffer("_gaps", gaps, persistent=False)
+        missing_values = None if params.missing_values is None else torch.tensor(params.missing_values, **options)
+        self.register_buffer("_missing_values", missing_values, persistent=False)
         for end, nothing in (("low", -np.inf), ("high", np.inf)):
             values = [getattr(variable, end) for variable in rules.variables]
             limits = torch.tensor([nothing if value is None else value for value in values], **options)
@@ -280,7 +280,7 @@ class FuzzyBagHead(nn.Module):
             self.alpha(),
             self.conclusion_alpha(),
             self.default(),
-            self._gaps,
+            self._missing_values,
         )
 
     def _completed(self, layers: Layers, grouping: Any) -> Layers:

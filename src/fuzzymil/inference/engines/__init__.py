@@ -4,8 +4,9 @@ The layers are written once: a function takes the plain functions from `namespac
 the arrays that it is given. NumPy serves small inference at once, without importing or compiling anything; JAX serves
 training, large data and GPUs; PyTorch serves the tensors of `fuzzymil.torch`.
 
-An engine defines ``held``, ``numbers``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``, ``einsum``,
-``sorted_within``, ``in_chunks``, ``fast_softmax``, ``log_truth_of_conjunctions`` and ``log_truth_of_gaussians``.
+An engine defines ``stop_gradient``, ``numbers``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``,
+``einsum``, ``sorted_within``, ``in_chunks``, ``fast_softmax``, ``log_truth_of_conjunctions`` and
+``log_truth_of_gaussians``.
 """
 
 from __future__ import annotations

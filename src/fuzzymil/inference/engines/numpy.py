@@ -15,7 +15,7 @@ __all__ = [
     "Runs",
     "einsum",
     "fast_softmax",
-    "held",
+    "stop_gradient",
     "in_chunks",
     "least",
     "log_softmax",
@@ -61,7 +61,7 @@ class Runs:
         return np.repeat(np.arange(len(self._sizes)), self._sizes)
 
 
-def held(values: Array) -> Array:
+def stop_gradient(values: Array) -> Array:
     """Return values without a gradient."""
     return values
 

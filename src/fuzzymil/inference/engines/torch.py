@@ -15,7 +15,7 @@ __all__ = [
     "Padded",
     "einsum",
     "fast_softmax",
-    "held",
+    "stop_gradient",
     "in_chunks",
     "least",
     "log_softmax",
@@ -94,7 +94,7 @@ class Padded:
         return torch.where(real, values.reshape(*self.real.shape, *values.shape[1:]), instead)
 
 
-def held(values: Tensor) -> Tensor:
+def stop_gradient(values: Tensor) -> Tensor:
     """Return values without a gradient."""
     return values.detach()
 

@@ -43,7 +43,6 @@ array([1.    , 0.3679])
 from typing import Any
 
 from fuzzymil._utils.discovery import import_modules
-from fuzzymil.inference.membership._arithmetic import Arithmetic
 from fuzzymil.inference.membership._base import (
     FAMILIES,
     Degree,
@@ -57,13 +56,12 @@ from fuzzymil.inference.membership._base import (
     family,
     learnable_families,
 )
-from fuzzymil.inference.membership._bell import Bell
-from fuzzymil.inference.membership._discrete import Discrete
-from fuzzymil.inference.membership._edges import Arc, Binary, Concave, Ramp, SShape, ZShape
-from fuzzymil.inference.membership._formula import Formula
-from fuzzymil.inference.membership._gaussian import Gaussian
+from fuzzymil.inference.membership._edges import Arc, Binary, Concave, Ramp, Sigmoid, SShape, ZShape
+from fuzzymil.inference.membership._formula import Arithmetic, Formula
 from fuzzymil.inference.membership._hills import (
+    Bell,
     Cosine,
+    Gaussian,
     PiShape,
     SemiEllipse,
     SigmoidDifference,
@@ -72,8 +70,7 @@ from fuzzymil.inference.membership._hills import (
     TwoSidedGaussian,
 )
 from fuzzymil.inference.membership._missing import Missing
-from fuzzymil.inference.membership._polygons import Rectangle, Singleton, Trapezoidal, Triangular
-from fuzzymil.inference.membership._sigmoid import Sigmoid
+from fuzzymil.inference.membership._polygons import Discrete, Rectangle, Singleton, Trapezoidal, Triangular
 
 __all__ = [
     "FAMILIES",

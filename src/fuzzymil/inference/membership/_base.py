@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import is_of_jax, is_of_torch, namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
+from fuzzymil.inference._numerics import namespace, stop_gradient
 
 if TYPE_CHECKING:
     import jax
@@ -238,7 +238,7 @@ class MembershipFunction(ABC):
         return tuple(
             namespace(value).exp(value)
             if kind in ("width", "shape")
-            else held(value)
+            else stop_gradient(value)
             if kind in ("degree", "side")
             else value
             for kind, value in zip(cls._numeric_kinds(free), free, strict=True)
@@ -313,17 +313,6 @@ def learnable_families() -> dict[str, type[MembershipFunction]]:
 
 _LOG_OF_NO_WIDTH = -1e4
 """Free parameter of a vertical edge: finite, as optimizers need, but its exponential and slope are exactly 0."""
-
-
-def held(value: Any) -> Any:
-    """Return a value without a gradient."""
-    if is_of_torch(value):
-        return value.detach()
-    if not is_of_jax(value):
-        return value
-    import jax
-
-    return jax.lax.stop_gradient(value)
 
 
 def log_width(width: Any) -> Any:

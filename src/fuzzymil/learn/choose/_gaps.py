@@ -14,7 +14,7 @@ __all__ = ["IGNORED", "Gaps", "gaps_in", "nth_degree"]
 
 
 class Gaps(NamedTuple):
-    """What missing values mean to rules; see `fuzzymil.inference.gaps`."""
+    """What missing values mean to rules; see `fuzzymil.inference.missing`."""
 
     values: Array | None = None  # (t, d), what a missing value stands for; None: it satisfies every condition
     asked: bool = False  # whether "x is missing" is a candidate

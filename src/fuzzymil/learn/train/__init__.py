@@ -1,4 +1,4 @@
-"""Learning: losses, partitions for initial rules, gradient steps, the driver, checkpoints, several processes."""
+"""Learning: losses, partitions for initial rules, gradient steps, the driver, checkpoints."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -27,13 +27,12 @@ __all__ = [
     "Result",
     "Touched",
     "checkpoints",
-    "distributed",
     "losses",
     "partition",
     "train_groups",
 ]
 
-# Loaded on first use: processes that `distributed.launcher` starts must not load JAX before the user's script runs.
+# Loaded on first use: JAX takes a second, and few need it.
 _HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "Touched": "constraints"}
 _HOMES |= {"Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
 _HOMES |= {"Plan": "_step", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.inference.kernels.gaussian import squares_of
+from fuzzymil.inference.engines.jax_gaussians import squares_of
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.packing import PackedBags
+from fuzzymil.inference.segments import PackedBags
 from fuzzymil.learn.train._projection import as_type
 from fuzzymil.learn.train._step import (
     Data,
@@ -165,7 +165,7 @@ def _describes_sets(params: Params) -> jax.Array:
     """Return whether every set has a finite, positive width (a log-width can be finite and its width not)."""
     good: list[jax.Array] = [family(name).describes_set(*values).all() for name, values in params.sets.items()]
     # What missing values stand for is not trained, and NaN where nothing is known.
-    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(params._replace(gaps=None))]
+    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(params._replace(missing_values=None))]
     return functools.reduce(jnp.logical_and, good + finite)
 
 

@@ -20,7 +20,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.inference.layers import Params
-from fuzzymil.inference.packing import even_size
+from fuzzymil.inference.segments import even_size
 from fuzzymil.learn.train._loop import (
     CHUNK,
     Group,

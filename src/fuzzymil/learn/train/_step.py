@@ -1,7 +1,7 @@
 """Steps of gradient descent on the network's parameters, compiled.
 
-A step follows the gradient of the mean cost of its bags: all of them, or a mini-batch in random order. Bags may be
-spread over several devices; then the gradients of all shares are summed, and the algorithm is the same.
+A step follows the gradient of the mean cost of its bags: all of them, or a mini-batch in random order. The
+gradients of parts of a stream are summed before a step.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import optax
 
-from fuzzymil.inference import mamdani
 from fuzzymil.inference.engines.jax import Packed, grouping_of
-from fuzzymil.inference.layers import Masks, Operators, Params, forward
+from fuzzymil.inference.layers import Masks, Operators, Params, forward, forward_to_sets
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.packing import padded_size
-from fuzzymil.inference.segments import Grouping, OneBag
+from fuzzymil.inference.segments import Grouping, OneBag, padded_size
 from fuzzymil.learn.train._projection import projected
 from fuzzymil.learn.train.limits import Limits
 from fuzzymil.learn.train.losses import LOSSES
@@ -45,7 +43,6 @@ class Plan:
     width_scale: str = "log"  # or "direct": the optimizer updates the widths themselves
     learn_alpha: bool = False
     validate: bool = False
-    shares: str | None = None  # name of the device axis over which bags are spread
 
     def transformation(self) -> optax.GradientTransformation:
         """Return the optimizer without its learning rate."""
@@ -62,7 +59,7 @@ class Data(NamedTuple):
     targets: jax.Array  # (b, k)
     weights: jax.Array  # (b,) of one fit, with mean 1 over its training bags and 0 for the others
     held_out: jax.Array  # (b,) likewise for validation
-    numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a share of them
+    numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a part of a stream
     n_training: jax.Array | None = None  # () total number of training bags
     squares: jax.Array | None = None  # (i, d) of x, if they are used
 
@@ -97,7 +94,7 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
         free.get("alpha", fixed.alpha),
         free.get("conclusion_alpha", fixed.conclusion_alpha),
         free.get("default", fixed.default),
-        fixed.gaps,
+        fixed.missing_values,
     )
 
 
@@ -165,7 +162,7 @@ def _costs(
     loss = LOSSES[plan.loss]
     params = from_free(free, fixed, plan)
     if plan.operators.conclusions is not None:
-        output = mamdani.output(params, masks, plan.operators, x, grouping, known=known, squares=squares)
+        output = forward_to_sets(params, masks, plan.operators, x, grouping, known=known, squares=squares)
     else:
         output = forward(
             params,
@@ -261,11 +258,6 @@ def _batch(data: Data, bags: jax.Array, taken: jax.Array, rows: int) -> tuple[ja
 Sums = tuple[jax.Array, jax.Array]  # of the costs and squared errors of bags
 
 
-def _over_shares(values: Any, plan: Plan) -> Any:
-    """Sum over the devices, each of which has its share of the bags."""
-    return values if plan.shares is None else jax.lax.psum(values, plan.shares)  # type: ignore[no-untyped-call]
-
-
 def _weighted(costs: Sums, weights: jax.Array, count: jax.Array) -> tuple[jax.Array, Sums]:
     total, error = (jnp.sum(jnp.where(weights > 0, weights * cost, 0.0)) for cost in costs)
     return total / count, (total, error)
@@ -302,44 +294,29 @@ def gradient_of_all(
         return _weighted(costs, data.weights, count)
 
     gradient, (total, error) = jax.grad(mean_cost, has_aux=True)(free)
-    gradient, total, error = _over_shares((gradient, total, error), plan)
     return gradient, total / count, error / count
 
 
 class _Order(NamedTuple):
-    """A random order of all bags, as seen by a device that holds some of them."""
+    """A random order of the bags."""
 
-    bags: jax.Array  # (b + batch,) the device's own bags, in that order
-    places: jax.Array | None  # (b + batch,) of these among all bags; None: these are all bags
-    n_bags: jax.Array  # () of all devices
+    bags: jax.Array  # (b + batch,) in that order
+    n_bags: jax.Array  # () with weight
 
     def batch(self, number: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
-        """Return the device's own bags in a mini-batch, (size,), and which of these places are taken."""
+        """Return the bags of a mini-batch, (size,), and which of these places are taken."""
         first = number * size
-        if self.places is None:
-            # A single bag is always there; to know it saves operations in every step.
-            within = jnp.ones(1, bool) if size == 1 else first + jnp.arange(size) < self.n_bags
-            return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
-        start = jnp.searchsorted(self.places, first)
-        places = jax.lax.dynamic_slice_in_dim(self.places, start, size)
-        return jax.lax.dynamic_slice_in_dim(self.bags, start, size), places < jnp.minimum(first + size, self.n_bags)
+        # A single bag is always there; to know it saves operations in every step.
+        within = jnp.ones(1, bool) if size == 1 else first + jnp.arange(size) < self.n_bags
+        return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
 
 
-def _order(key: jax.Array, plan: Plan, data: Data, batch_size: int) -> _Order:
+def _order(key: jax.Array, data: Data, batch_size: int) -> _Order:
     """Draw the order of an epoch. Bags with weight 0 are sorted behind the others and never visited."""
     active = data.weights > 0
     drawn = jnp.where(active, _draws(key, active.shape, data.numbers), 2.0)
-    behind = jnp.zeros(batch_size, jnp.int32)
-    if plan.shares is None or data.numbers is None:
-        order = jnp.argsort(drawn)
-        return _Order(jnp.concatenate([order, behind.astype(order.dtype)]), None, active.sum())
-    everyone = jax.lax.all_gather((drawn, data.numbers), plan.shares, tiled=True)
-    order = jnp.lexsort(everyone[::-1])
-    rank = jnp.zeros_like(order).at[order].set(jnp.arange(len(order)))
-    own = jax.lax.dynamic_slice_in_dim(rank, jax.lax.axis_index(plan.shares) * len(active), len(active))
-    bags = jnp.argsort(own)
-    places = jnp.concatenate([own[bags], jnp.full(batch_size, len(order), own.dtype)])
-    return _Order(jnp.concatenate([bags, behind.astype(bags.dtype)]), places, _over_shares(active.sum(), plan))
+    order = jnp.argsort(drawn)
+    return _Order(jnp.concatenate([order, jnp.zeros(batch_size, order.dtype)]), active.sum())
 
 
 def steps_through(
@@ -361,7 +338,7 @@ def steps_through(
     """
     batch_size = plan.batch_size or 1
     order_key, keep_key = jax.random.split(key)
-    order = _order(order_key, plan, data, batch_size)
+    order = _order(order_key, data, batch_size)
 
     def visit(number: jax.Array, carry: tuple[Free, Any, jax.Array, jax.Array]) -> tuple[Free, Any, Any, Any]:
         free, optimizer, total, error = carry
@@ -370,7 +347,7 @@ def steps_through(
         numbers = None if data.numbers is None else data.numbers[bags]
         step_key = jax.random.fold_in(keep_key, number)
         keep = _draw_keep(step_key, (batch_size, _n_rules(fixed)), plan, data.x.dtype, numbers)
-        count = _over_shares(taken.sum(), plan)
+        count = taken.sum()
 
         def in_bucket(rows: int) -> Callable[[Free], tuple[Free, Sums]]:
             def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
@@ -385,8 +362,7 @@ def steps_through(
 
         size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
         bucket = jnp.sum(size > jnp.asarray(buckets[:-1], size.dtype))  # a search would be a loop
-        found = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
-        gradient, (cost, deviation) = _over_shares(found, plan)
+        gradient, (cost, deviation) = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
         free, optimizer = step(free, optimizer, gradient, plan, limits, rate)
         return free, optimizer, total + cost, error + deviation
 

@@ -22,6 +22,7 @@ import numpy as np
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import warn_user
+from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
 from fuzzymil._version import __version__
 
 __all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
@@ -45,14 +46,15 @@ class Checkpoint:
     def find(self, like: Any) -> Any:
         """Return the pytree that was saved, in the structure of ``like``; None if there is none.
 
-        A damaged file also counts as none, and so does a link, with a warning.
+        A damaged file also counts as none, and so do links, pipes and files of other users, with a warning.
         """
-        if self.path.is_symlink():
-            return self._useless("is a link, which could lead anywhere")
         try:
-            content = self.path.read_bytes()
+            with OwnFolder(self.path.parent.resolve()) as folder:  # the user named it, so it may be a link
+                content = folder.read(self.path.name)
         except FileNotFoundError:
             return None  # never written
+        except ForeignFileError as problem:
+            return self._useless(str(problem.strerror))
         except OSError as problem:
             return self._useless(f"cannot be read ({problem.strerror})")
         start = len(_FORMAT) + _DIGEST_SIZE
@@ -76,9 +78,9 @@ class Checkpoint:
         buffer = io.BytesIO()
         content: dict[str, Any] = as_arrays(tree)
         np.savez(buffer, **content)
-        if self.path.is_symlink():  # writing would follow it
-            self.path.unlink()
-        storage.write_atomically(self.path, _FORMAT + _checksum(buffer.getvalue()) + buffer.getvalue(), precious=False)
+        whole = _FORMAT + _checksum(buffer.getvalue()) + buffer.getvalue()
+        with storage.own_names():
+            storage.write_atomically(self.path, whole, precious=False)
 
 
 class Checkpoints:

@@ -1,7 +1,7 @@
 """Training of rules that conclude sets: the sets of their inputs and outputs move together, by gradient descent.
 
 The rules become one rule base over inputs and outputs, so that the driver, the optimizer and all constraints are those
-of other rules. Only what follows the firing strengths differs: `fuzzymil.inference.mamdani` defuzzifies.
+of other rules. Only what follows the firing strengths differs: `fuzzymil.inference.layers.forward_to_sets` defuzzifies.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags
-from fuzzymil.inference.conclusions import ConcludedOutput, ConcludedTerm, Conclusions
-from fuzzymil.inference.defuzzification import DIFFERENTIABLE
+from fuzzymil.inference.conclusions import DIFFERENTIABLE, ConcludedOutput, ConcludedTerm, Conclusions
 from fuzzymil.inference.layers import Masks, Operators, Params
-from fuzzymil.inference.packing import pack
+from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train.constraints import Constraints, Touched
 from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, projected, touched_by, unmoved
 from fuzzymil.learn.train.progress import Progress

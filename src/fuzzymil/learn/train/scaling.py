@@ -219,5 +219,8 @@ def _converted(
     # S_alpha weights alpha * response: larger responses need a smaller alpha, one per output.
     per_output = target_scale if len(np.unique(target_scale)) > 1 else target_scale[0]
     conclusion_alpha = np.asarray(params.conclusion_alpha, float) / per_output
-    gaps = None if params.gaps is None else shift + scale * np.asarray(params.gaps, float)
-    return params._replace(sets=sets, coefs=coefs, conclusion_alpha=conclusion_alpha, default=default, gaps=gaps)
+    values = params.missing_values
+    values = None if values is None else shift + scale * np.asarray(values, float)
+    return params._replace(
+        sets=sets, coefs=coefs, conclusion_alpha=conclusion_alpha, default=default, missing_values=values
+    )

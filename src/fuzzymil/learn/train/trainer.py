@@ -1,9 +1,9 @@
 """Algorithm 1: learning the premise and consequent parameters by gradient descent.
 
-One driver trains whether the bags are in memory, come from a stream, or are spread over several processes. It decides
+One driver trains whether the bags are in memory or come from a stream. It decides
 how long to train, reports progress, calls callbacks, writes checkpoints, handles Ctrl-C and collects the history. The
 epochs themselves are run by a `Runner`: `fuzzymil.learn.train._memory.InMemory` runs compiled stretches of epochs on
-bags in memory, `fuzzymil.learn.train.distributed.windows.Windows` goes through the windows of a `Feed`.
+bags in memory, `fuzzymil.learn.train.windows.Windows` goes through the windows of a `Feed`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from fuzzymil.inference.layers import Params
 from fuzzymil.learn.train._loop import Group, Position, State, Trace, natural
 from fuzzymil.learn.train._memory import InMemory
 from fuzzymil.learn.train._step import Plan
-from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints, as_arrays, from_arrays
-from fuzzymil.learn.train.distributed.feed import Feed
-from fuzzymil.learn.train.distributed.windows import Windows
+from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints
+from fuzzymil.learn.train.feed import Feed
 from fuzzymil.learn.train.progress import Progress, progress_bar
+from fuzzymil.learn.train.windows import Windows
 
 __all__ = ["Group", "Result", "Runner", "train_groups"]
 
@@ -119,7 +119,7 @@ def train_groups(
     checkpoints : Checkpoints, optional
         Where to save training regularly. If this training was saved there before, it resumes.
     feed : Feed, optional
-        Train the only group on the bags of this feed, which may be streamed and spread over processes, instead of on
+        Train the only group on the bags of this feed, which come from a stream, instead of on
         its own bags.
 
     Returns
@@ -130,7 +130,7 @@ def train_groups(
     Examples
     --------
     >>> from fuzzymil.inference.layers import Operators
-    >>> from fuzzymil.inference.packing import pack
+    >>> from fuzzymil.inference.segments import pack
     >>> start = Params({"gaussian": (np.array([[0.0], [1.0]]), np.ones((2, 1)))}, np.zeros((2, 1, 1)), 1.0, 1.0)
     >>> group = Group(
     ...     starts=[start],
@@ -153,7 +153,7 @@ def train_groups(
         )
         checkpoint = None if checkpoints is None else _checkpoint_of(checkpoints, groups, plan, numbers, feed)
         with contextlib.nullcontext() if progress is None else progress_bar(progress) as report:
-            driver = _Driver(runner, plan, max_epochs, callbacks, report, checkpoint, feed)
+            driver = _Driver(runner, plan, max_epochs, callbacks, report, checkpoint)
             interrupted = driver.drive()
         history = driver.trace()
         states, loss, validation = runner.finish(driver.position, history)
@@ -178,12 +178,10 @@ def train_groups(
 
 def _checkpoint_of(
     checkpoints: Checkpoints, groups: list[Group], plan: Plan, numbers: dict[str, Any], feed: Feed | None
-) -> Checkpoint | None:
-    """Return the file of this training; only the first of several processes has one."""
+) -> Checkpoint:
+    """Return the file of this training."""
     if feed is None:
         return checkpoints.of(f"{plan}\n{numbers}", groups)
-    if feed.processes.rank > 0:
-        return None
     text, arrays = feed.identity
     return checkpoints.of(f"{plan}\n{numbers}\n{text}", (groups, arrays))
 
@@ -202,22 +200,17 @@ class _Driver:
         callbacks: tuple[Callable[[Progress], Any], ...],
         report: Callable[[Progress], Any] | None,
         checkpoint: Checkpoint | None,
-        feed: Feed | None,
     ) -> None:
         self.runner, self.plan, self.max_epochs = runner, plan, max_epochs
         self.callbacks, self.report, self.checkpoint = callbacks, report, checkpoint
-        self.processes = None if feed is None else feed.processes
         blank = np.zeros((*runner.start.states.done.shape, 0))
         self.position, trace = self._resumed((runner.start, Trace(blank, blank, blank, blank)))
         self.history: list[Trace] = [trace]
         self.latest: Trace | None = _latest(trace, None) if _n_epochs(trace) else None
 
     def _resumed(self, start: tuple[Position, Trace]) -> tuple[Position, Trace]:
-        """Return the saved position and history, or the start; all processes resume from what the first one finds."""
+        """Return the saved position and history, or the start."""
         found = None if self.checkpoint is None else self.checkpoint.find(start)
-        if self.processes is not None and self.processes.size > 1:
-            arrays = self.processes.gather({} if found is None else as_arrays(found))[0]
-            found = from_arrays(arrays, start) if arrays else None
         return start if found is None else found
 
     def drive(self) -> bool:
@@ -235,13 +228,9 @@ class _Driver:
                         self.write()
                         written = time.monotonic()
                     stop = max(int(self.announce(trace, fraction)), 2 * interrupts.pressed)
-                    if self.processes is not None:  # all stop at the same position
-                        (stop,) = self.processes.greatest(stop)
                     if stop:
                         break
             except KeyboardInterrupt:  # from a callback, or from a signal handler of the user's
-                if self.processes is not None and self.processes.size > 1:
-                    raise
                 interrupts.note()
                 stop = 2
         self.write()

@@ -12,7 +12,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.activations import SetActivations, infer, seen_bags
 from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, shares

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.inference.inference import Activations
+from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.membership import MembershipFunction, Missing
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules._rule_set import RuleSet

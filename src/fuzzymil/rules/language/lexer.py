@@ -8,12 +8,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil._utils.text import half_character
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.printer import keywords
 
-__all__ = ["UNREADABLE", "Place", "Token", "comments", "tokens"]
+__all__ = ["HALF", "UNREADABLE", "Place", "Token", "comments", "tokens"]
 
 UNREADABLE = "unreadable"
+HALF = "{} is half of a character, which no file can hold: remove it."
 
 _TOKEN = re.compile(
     r"""
@@ -150,7 +152,11 @@ def _token(kind: str, content: str, start: int, end: int, known: frozenset[str])
     elif kind == "sign":
         kind = content
     elif kind in ("quoted", "unit"):
-        kind, content = "name" if kind == "quoted" else kind, _unescaped(content)
+        text = _unescaped(content)
+        half = half_character(text)
+        if half is not None:
+            return Token(UNREADABLE, content, start, end, HALF.format(ascii(text[half])))
+        kind, content = "name" if kind == "quoted" else kind, text
     elif kind == "foreign":
         meant, problem = cures.foreign(content)
         return Token(meant or UNREADABLE, content, start, end, problem)

@@ -22,11 +22,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean
+from fuzzymil._utils.text import half_character
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.comments import CommentReader
 from fuzzymil.rules.language.conclusions import ConclusionReader
 from fuzzymil.rules.language.declarations import DeclarationReader
-from fuzzymil.rules.language.lexer import UNREADABLE, Place, Token, comments
+from fuzzymil.rules.language.lexer import HALF, UNREADABLE, Place, Token, comments
 from fuzzymil.rules.language.mistakes import Abandoned
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
 from fuzzymil.rules.language.printer import is_quantifier_word
@@ -79,7 +80,11 @@ def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs:
     for number, entry in enumerate(entries, start=1):
         # Files from other systems: drop the byte order mark, and unify line ends, where comments end.
         lines = entry.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        _Reader(lines, "" if isinstance(text, str) else f"rule {number}, ", number - 1, parsed).statements()
+        where = "" if isinstance(text, str) else f"rule {number}, "
+        half = half_character(lines)
+        if half is not None:
+            raise Place(lines, where, half).error(HALF.format(ascii(lines[half])))
+        _Reader(lines, where, number - 1, parsed).statements()
     return parsed
 
 

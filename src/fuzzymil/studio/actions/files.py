@@ -122,7 +122,8 @@ def _save(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError(f"{name} is not a plain file: choose another name.")
     if path.exists() and message.get("overwrite") is not True:
         raise Refused("exists", f"{name} exists already. Overwrite it?")
-    storage.write_atomically(path, base64.b64decode(made["content"]))
+    with storage.own_names():  # a link that appeared meanwhile is not followed
+        storage.write_atomically(path, base64.b64decode(made["content"]))
     with session.lock:
         session.saved = {"file": name, "version": version}
         session.push({"type": "saved", **session.saved})

@@ -21,8 +21,9 @@ def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         session.check_revision(message)
         label = session.history.undo_label
+        if label is not None:
+            session.note({"undo": True})
         session.history.undo()
-        session.note({"undo": True})
         session.changed(f"Undid: {label}")
         return {"version": session.history.current.number}
 
@@ -31,8 +32,9 @@ def _undo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 def _redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         session.check_revision(message)
+        if session.history.redo_label is not None:
+            session.note({"redo": True})
         session.history.redo()
-        session.note({"redo": True})
         session.changed(f"Redid: {session.history.current.label}")
         return {"version": session.history.current.number}
 
@@ -47,8 +49,9 @@ def _history(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
 def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     with session.lock:
         number = message.get("version", session.history.current.number)
-        named = session.history.name(number, message.get("name"))
+        named = session.history.named(number, message.get("name"))
         session.note({"name": [named.number, named.name]})
+        session.history.name(named.number, named.name)
         session.changed(f"Named version {named.number}")
         return {"version": named.number}
 

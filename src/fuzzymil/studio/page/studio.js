@@ -147,7 +147,7 @@ export class Studio {
       const known = this.views.some((view) => view.name === location.hash.slice(1));
       this.open(known ? location.hash.slice(1) : draft ? "rules" : "sets");
       if (draft) this.views.find((view) => view.name === "rules")?.update(); // marks what is not applied
-      if (hello.state.data_gone) this.toasts.show(hello.state.data_gone, { kind: "error" });
+      for (const told of [hello.state.data_gone, hello.notice]) if (told) this.toasts.show(told, { kind: "error" });
       if (hello.recovered)
         this.toasts.show(`Back where you stopped: ${counted(hello.recovered.edits, "change")}.`, {
           advice: "History lists them.",

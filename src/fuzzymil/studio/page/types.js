@@ -92,6 +92,7 @@
  * @property {boolean} demo
  * @property {string | null} [draft] text with mistakes that was left behind
  * @property {{edits: number, when: string} | null} recovered
+ * @property {string | null} notice what could not be read of an earlier session
  * @property {{format: string, title: string, ending: string}[]} exports
  * @property {{rules: string[], data: string[]}} opens endings
  * @property {string} library version
@@ -100,5 +101,4 @@
  * @property {Family[]} families
  * @property {{hedges: string[], quantifiers: string[], keywords: string[], statements: string[]}} words
  */
-
 export {};

@@ -8,24 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Singleton
-from fuzzymil.rules.files.system import Output, System
+from fuzzymil.rules.files._system import Output, System
 from fuzzymil.rules.rule import Variable
-
-ENDINGS = {
-    ".json": "json",
-    ".rules": "rules",
-    ".txt": "rules",
-    ".fll": "fll",
-    ".fis": "fis",
-    ".fcl": "fcl",
-    ".fml": "fml",
-    ".xml": "fml",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".py": "python",
-    ".c": "c",
-}
-"""File endings and their formats."""
 
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}

@@ -214,7 +214,7 @@ def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) ->
         infer_part = _infer_part
     else:
         make_room()
-        from fuzzymil.inference.kernels.inference import infer_part
+        from fuzzymil.inference.engines.jax import infer_part
     n_rules, n_outputs = params.coefs.shape[:2]  # a rule responds with every output
     limit = max(_CHUNK_VALUES // max(n_values, n_rules * n_outputs), 1)
     for bounds in _chunks(bags.offsets, limit):

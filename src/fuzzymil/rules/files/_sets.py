@@ -31,9 +31,9 @@ from fuzzymil.inference.membership import (
     TwoSidedGaussian,
     ZShape,
 )
-from fuzzymil.rules.files.formulas import formula_of, spelled
-from fuzzymil.rules.files.syntax import Piece, fuzzy_set
-from fuzzymil.rules.files.words import word_for
+from fuzzymil.rules.files._formulas import formula_of, spelled
+from fuzzymil.rules.files._syntax import Piece, fuzzy_set
+from fuzzymil.rules.files._words import word_for
 from fuzzymil.rules.language.printer import format_number
 
 Family = type[MembershipFunction]

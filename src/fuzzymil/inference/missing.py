@@ -11,19 +11,19 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.inference._numerics import held, namespace
+from fuzzymil.inference._numerics import namespace, stop_gradient
 from fuzzymil.inference.membership import family
 
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["Gaps", "gaps_of"]
+__all__ = ["MissingDegrees", "missing_degrees"]
 
 _MISSING = "missing"  # the family of the set that missing values belong to
 
 
-class Gaps(NamedTuple):
-    """What is known about missing values, for each set (rows, d)."""
+class MissingDegrees(NamedTuple):
+    """To which degree a missing value belongs to each set (rows, d)."""
 
     log_mu: jax.Array  # log-membership of a missing value; 0 for don't-care and where nothing is known
     settled: jax.Array  # 1 where that is known, 0 where a missing value counts in favor of the rule
@@ -46,7 +46,9 @@ class Gaps(NamedTuple):
         return namespace(known).maximum(known, self.settled[places])
 
 
-def gaps_of(sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], values: Any) -> Gaps | None:
+def missing_degrees(
+    sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], values: Any
+) -> MissingDegrees | None:
     """Return to which degree missing values belong to sets; None if nothing is known about any.
 
     Parameters
@@ -60,7 +62,7 @@ def gaps_of(sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], value
     --------
     >>> import numpy as np
     >>> sets, masks = {"rectangle": (np.zeros((1, 2)), np.ones((1, 2)))}, {"rectangle": np.ones((1, 2))}
-    >>> found = gaps_of(sets, masks, np.array([[0.5, np.nan], [1.5, np.nan]]))
+    >>> found = missing_degrees(sets, masks, np.array([[0.5, np.nan], [1.5, np.nan]]))
     >>> np.exp(found.log_mu).round(6).tolist(), found.settled.tolist()
     ([[0.5, 1.0]], [[1.0, 0.0]])
     """
@@ -72,23 +74,23 @@ def gaps_of(sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], value
     if values is not None:
         there = ~xp.isnan(values)
         count = there.sum(axis=0)
-        stand_ins = xp.where(there, values, 0.0)
+        known_values = xp.where(there, values, 0.0)
         for kind, parameters in sets.items():
             if kind != _MISSING:
-                each = family(kind).log_mu(stand_ins[:, None, :], *parameters)
+                each = family(kind).log_mu(known_values[:, None, :], *parameters)
                 used = (masks[kind] > 0) & (count > 0)
                 mean = _log_mean(xp.where(there[:, None, :], each, -xp.inf), xp.where(count > 0, count, 1))
                 log_mu = xp.where(used, mean, log_mu)
                 settled = xp.where(used, 1.0, settled)
     if _MISSING in sets:
         settled = xp.where(masks[_MISSING] > 0, 1.0, settled)
-    return Gaps(log_mu, settled)
+    return MissingDegrees(log_mu, settled)
 
 
 def _log_mean(log_mu: Any, count: Any) -> Any:
     """Return the logarithm of the mean over the first axis; -inf, with derivative 0, where all are zero."""
     xp = namespace(log_mu)
-    greatest = held(functools.reduce(xp.maximum, [log_mu[n] for n in range(len(log_mu))]))
+    greatest = stop_gradient(functools.reduce(xp.maximum, [log_mu[n] for n in range(len(log_mu))]))
     never = xp.isneginf(greatest)
     level = xp.where(never, 0.0, greatest)
     total = xp.exp(log_mu - level).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Bags on their way to the devices: windows of a stream, each prepared while the one before is trained on."""
+"""Windows of a stream, each prepared while the one before is trained on."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.prefetch import prefetch
 from fuzzymil.bags import Bags, BagStream
-from fuzzymil.inference.packing import padded_size
+from fuzzymil.inference.segments import padded_size
 from fuzzymil.learn.train._loop import mean_one
 from fuzzymil.learn.train._step import Data, bucket_sizes
-from fuzzymil.learn.train.distributed.census import Census
-from fuzzymil.learn.train.distributed.processes import ProcessGroup
+from fuzzymil.learn.train.stream import StreamSummary
 
 __all__ = ["Feed"]
 
@@ -25,24 +24,20 @@ WINDOW_VALUES = 1 << 22
 
 
 class Feed:
-    """The bags of this process, in windows.
+    """The bags of a stream, in windows.
 
-    A window holds several parts, chosen at random, and mini-batches take their bags from all over it. All processes
-    have the same number of windows, of the same shapes; a process with fewer bags has empty ones.
+    A window holds several parts, chosen at random, and mini-batches take their bags from all over it. All windows have
+    the same shape.
 
     Parameters
     ----------
     stream : BagStream
-        This process's parts.
-    processes : ProcessGroup
-    census : Census
-        Of all bags of all processes.
+    summary : StreamSummary
     transform : callable
         Transforms instances to the axes of the rules.
     fill : array of shape (n_features,)
         In place of missing values, on those axes.
     targets : array of shape (n_bags, n_outputs)
-        Of all bags of all processes, like the weights.
     weights : array of shape (n_fits, n_bags)
         0 leaves a bag out of that fit's training.
     held_out : array of shape (n_fits, n_bags), optional
@@ -55,8 +50,7 @@ class Feed:
         self,
         *,
         stream: BagStream,
-        processes: ProcessGroup,
-        census: Census,
+        summary: StreamSummary,
         transform: Callable[[Array], Array],
         fill: Array,
         targets: Array,
@@ -64,35 +58,31 @@ class Feed:
         held_out: Array | None,
         dtype: Any,
     ) -> None:
-        self.processes, self.dtype = processes, dtype
-        self._stream, self._census, self._transform, self._fill = stream, census, transform, fill
-        own = slice(census.first, census.first + int(census.part_bags.sum()))
-        self._n_training = (weights > 0).sum(axis=1)  # (m,) bags of all processes
-        self._targets = targets[own]
-        self._weights = mean_one(weights)[:, own]
-        self._held_out = np.zeros_like(self._weights) if held_out is None else held_out[:, own]
-        largest = np.cumsum(np.sort(census.part_rows)[::-1]) * len(fill)
+        self.dtype = dtype
+        self._stream, self._summary, self._transform, self._fill = stream, summary, transform, fill
+        self._n_training = (weights > 0).sum(axis=1)  # (m,)
+        self._targets = targets
+        self._weights = mean_one(weights)
+        self._held_out = np.zeros_like(self._weights) if held_out is None else held_out
+        largest = np.cumsum(np.sort(summary.part_rows)[::-1]) * len(fill)
         several = max(int(np.searchsorted(largest, WINDOW_VALUES, side="right")), 1)
-        rows, bags, self.n_windows = processes.greatest(
-            int(np.sort(census.part_rows)[-several:].sum()),
-            int(np.sort(census.part_bags)[-several:].sum()),
-            -(-len(census.part_rows) // several),
-        )
+        rows = int(np.sort(summary.part_rows)[-several:].sum())
+        bags = int(np.sort(summary.part_bags)[-several:].sum())
+        self.n_windows = -(-len(summary.part_rows) // several)
         self._parts_per_window, self._n_rows, self._n_bags = several, padded_size(rows), padded_size(bags + 1)
         self._resident: list[Data] = []  # the only window, if there is one
 
     @property
     def identity(self) -> tuple[str, tuple[Array, ...]]:
         """Text and arrays that identify these bags, their labels and weights."""
-        text = f"{self.processes.size} {self._census.digest}"
-        return text, (self._targets, self._weights, self._held_out)
+        return self._summary.digest, (self._targets, self._weights, self._held_out)
 
     def bucket_sizes(self, batch_size: int) -> tuple[int, ...]:
         """Return the sizes that mini-batches are padded to."""
-        return bucket_sizes(np.array([min(self._census.greatest_bag * batch_size, self._n_rows)]), 1)
+        return bucket_sizes(np.array([min(self._summary.greatest_bag * batch_size, self._n_rows)]), 1)
 
     def windows(self, seed: Sequence[int] | None, begin: int = 0) -> Iterator[Data]:
-        """Yield the windows of an epoch, starting with number ``begin``, on the devices.
+        """Yield the windows of an epoch, starting with number ``begin``.
 
         Parameters
         ----------
@@ -100,10 +90,10 @@ class Feed:
             Seed of the random order of the parts; None keeps their order in the stream.
         begin : int
         """
-        n_parts = len(self._census.part_rows)
+        n_parts = len(self._summary.part_rows)
         if self.n_windows == 1:
             if not self._resident:
-                self._resident.append(self._on_devices(self._window(np.arange(n_parts))))
+                self._resident.append(self._data(self._window(np.arange(n_parts))))
             if begin == 0:
                 yield self._resident[0]
             return
@@ -113,13 +103,13 @@ class Feed:
         edges = self._parts_per_window * np.arange(self.n_windows + 1)
         chosen = [order[start:end] for start, end in itertools.pairwise(edges)]
         for window in prefetch(self._window, chosen[begin:]):
-            yield self._on_devices(window)
+            yield self._data(window)
 
     def _window(self, parts: Array) -> dict[str, Array | None]:
         """Join parts in padded arrays; padding rows belong to a padding bag."""
-        ends = np.cumsum(self._census.part_bags)
+        ends = np.cumsum(self._summary.part_bags)
         x = np.zeros((self._n_rows, len(self._fill)), self.dtype)
-        known = np.ones_like(x) if self._census.any_missing else None
+        known = np.ones_like(x) if self._summary.any_missing else None
         index = np.zeros(self._n_rows, np.int32)
         offsets = np.zeros(self._n_bags + 1, np.int32)
         own = np.zeros(self._n_bags, np.int32)
@@ -148,11 +138,11 @@ class Feed:
             "targets": np.where(real[:, None], self._targets[own], 0.0).astype(self.dtype),
             "weights": np.where(real, self._weights[:, own], 0.0).astype(self.dtype),
             "held_out": np.where(real, self._held_out[:, own], 0.0).astype(self.dtype),
-            "numbers": self._census.first + own,
+            "numbers": own,
         }
 
     def _checked(self, bags: Bags, part: int) -> Bags:
-        before = int(self._census.part_bags[part]), int(self._census.part_rows[part])
+        before = int(self._summary.part_bags[part]), int(self._summary.part_rows[part])
         if (bags.n_bags, bags.n_instances) != before:
             raise RuntimeError(
                 f"Part {part} of the stream changed: it had {before[0]} bags with {before[1]} rows, and now has "
@@ -160,8 +150,8 @@ class Feed:
             )
         return bags
 
-    def _on_devices(self, window: dict[str, Array | None]) -> Data:
-        spread: dict[str, Any] = {
-            name: None if values is None else self.processes.on_devices(values) for name, values in window.items()
+    def _data(self, window: dict[str, Array | None]) -> Data:
+        arrays: dict[str, Any] = {
+            name: None if values is None else jnp.asarray(values) for name, values in window.items()
         }
-        return Data(**spread, n_training=jnp.asarray(self._n_training, self.dtype))
+        return Data(**arrays, n_training=jnp.asarray(self._n_training, self.dtype))

@@ -1,9 +1,7 @@
-"""Epochs on bags that are not all in this process's memory: streamed in parts, or spread over processes.
+"""Epochs on a stream of bags, which goes through memory in windows.
 
-An epoch goes through the windows of a `Feed`. With full batches, the gradients of all windows and processes are summed
-before the single step of the epoch, and any number of processes learns the same rules, up to rounding. With
-mini-batches, the steps go through one window after another, and each takes its bags from the windows that all processes
-are at; the rules are the same if each process has one window.
+With full batches, the gradients of all windows are summed before the single step of the epoch, and the rules are those
+that the same bags in memory give, up to rounding. With mini-batches, the steps go through one window after another.
 """
 
 from __future__ import annotations
@@ -16,14 +14,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import PartitionSpec
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.learn.train._loop import Group, Position, State, Trace, concluded, first_states, stacked, stacked_limits
 from fuzzymil.learn.train._step import Data, Free, Plan, clean_costs, gradient_of_all, step, steps_through
-from fuzzymil.learn.train.distributed.feed import Feed
-from fuzzymil.learn.train.distributed.processes import SHARES, reporting_lost_processes
+from fuzzymil.learn.train.feed import Feed
 from fuzzymil.learn.train.limits import Limits
 
 __all__ = ["Windows"]
@@ -45,7 +41,7 @@ class Windows:
     """Runs the epochs of a group of fits on the bags of a feed; the group's own bags are ignored.
 
     See `fuzzymil.learn.train.trainer.Runner` for the attributes and methods. Between compiled calls everything is
-    NumPy, and equal in every process.
+    NumPy.
     """
 
     def __init__(
@@ -56,7 +52,7 @@ class Windows:
         first = first_states([group], plan, self.fixed, dtype)
         first = jax.tree.map(np.asarray, first._replace(key=jax.random.key_data(first.key)))
         limits = stacked_limits([group], dtype)
-        self._plan, self._feed = dataclasses.replace(plan, shares=SHARES), feed
+        self._plan, self._feed = plan, feed
         self._fixed: Params = _first(self.fixed)
         self._masks: Masks = stacked(group.masks, dtype)
         self._limits: Limits | None = None if limits is None else _first(limits)
@@ -102,20 +98,18 @@ class Windows:
             yield underway
 
     def _after(self, states: State, underway: _Underway, keys: Array, data: Data) -> _Underway:
-        plan, mesh = self._plan, self._feed.processes.mesh
+        plan = self._plan
         done = underway.n_windows + 1
         if plan.batch_size is None:
             arguments: tuple[Any, ...] = (states.free, keys, self._fixed, self._masks)
-            gradient, loss, error = _numpy(_gradient(plan, mesh, arguments, data))
+            gradient, loss, error = _numpy(_gradient(plan, arguments, data))
             gradient = jax.tree.map(np.add, underway.gradient, gradient)
             return underway._replace(
                 n_windows=done, gradient=gradient, loss=underway.loss + loss, error=underway.error + error
             )
         arguments = (underway.free, underway.optimizer, keys, self._fixed, self._masks)
         buckets = self._feed.bucket_sizes(plan.batch_size)
-        free, optimizer, (loss, error), count = _numpy(
-            _steps(plan, buckets, mesh, arguments, self._limits, self._rate, data)
-        )
+        free, optimizer, (loss, error), count = _numpy(_steps(plan, buckets, arguments, self._limits, self._rate, data))
         return underway._replace(
             n_windows=done,
             free=free,
@@ -149,7 +143,7 @@ class Windows:
         """Return the mean loss (m,) on the training and the validation bags, computed as at test time."""
         sums = np.zeros((4, len(self._fixed.coefs)))
         for data in self._feed.windows(None):
-            found = _costs(self._plan, self._feed.processes.mesh, (free, self._fixed, self._masks), data)
+            found = _costs(self._plan, (free, self._fixed, self._masks), data)
             sums += np.stack([np.asarray(values, np.float64) for values in found])
         trained, weights, validated, held = sums
         return trained / np.where(weights > 0, weights, 1.0), validated / np.where(held > 0, held, 1.0)
@@ -169,12 +163,11 @@ def _fresh(states: State) -> _Underway:
     )
 
 
-# ---------------------------------------------------------------------- compiled, over all shares
+# ---------------------------------------------------------------------- compiled
 
 
 def _numpy(tree: Any) -> Any:
-    with reporting_lost_processes():
-        return jax.tree.map(np.asarray, tree)
+    return jax.tree.map(np.asarray, tree)
 
 
 def _first(tree: Any) -> Any:
@@ -192,39 +185,30 @@ def _keys(keys: Any, numbers: Any) -> jax.Array:
     return jax.random.key_data(fold(keys, numbers))  # type: ignore[no-untyped-call]
 
 
-def _on_shares(function: Callable[..., Any], mesh: Any, plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
-    """Call ``function(*arguments, data)`` for each fit, on every device with its share of the data."""
-    everywhere, own = PartitionSpec(), PartitionSpec(SHARES)  # type: ignore[no-untyped-call]
-    specs: Any = jax.tree.map(lambda _: own, data)._replace(n_training=everywhere)
+def _for_each_fit(function: Callable[..., Any], plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
+    """Call ``function(*arguments, data)`` for each fit, with its own weights."""
 
-    def share(arguments: tuple[Any, ...], data: Data) -> Any:
-        mine = jax.tree.map(lambda values: values[0], data._replace(n_training=None))
+    def fit(arguments: tuple[Any, ...], weights: Any, held_out: Any, n_training: Any) -> Any:
+        return function(*arguments, data._replace(weights=weights, held_out=held_out, n_training=n_training))
 
-        def fit(arguments: tuple[Any, ...], weights: Any, held_out: Any, n_training: Any) -> Any:
-            return function(*arguments, mine._replace(weights=weights, held_out=held_out, n_training=n_training))
-
-        each = (arguments, mine.weights, mine.held_out, data.n_training)
-        if plan.batch_size is None:
-            return jax.vmap(fit)(*each)
-        return jax.lax.map(lambda entry: fit(*entry), each)  # mini-batches choose a bucket size: one fit at a time
-
-    shared = jax.shard_map(share, mesh=mesh, in_specs=(everywhere, specs), out_specs=everywhere, check_vma=False)
-    return shared(arguments, data)
+    each = (arguments, data.weights, data.held_out, data.n_training)
+    if plan.batch_size is None:
+        return jax.vmap(fit)(*each)
+    return jax.lax.map(lambda entry: fit(*entry), each)  # mini-batches choose a bucket size: one fit at a time
 
 
-@functools.partial(jax.jit, static_argnames=("plan", "mesh"))
-def _gradient(plan: Plan, mesh: Any, arguments: tuple[Any, ...], data: Data) -> Any:
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _gradient(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
     def fit(free: Free, key: Any, fixed: Params, masks: Masks, data: Data) -> Any:
         return gradient_of_all(free, jax.random.wrap_key_data(key), fixed, masks, plan, data)
 
-    return _on_shares(fit, mesh, plan, arguments, data)
+    return _for_each_fit(fit, plan, arguments, data)
 
 
-@functools.partial(jax.jit, static_argnames=("plan", "buckets", "mesh"))
+@functools.partial(jax.jit, static_argnames=("plan", "buckets"))
 def _steps(
     plan: Plan,
     buckets: tuple[int, ...],
-    mesh: Any,
     arguments: tuple[Any, ...],
     limits: Limits | None,
     rate: Any,
@@ -234,23 +218,22 @@ def _steps(
         key = jax.random.wrap_key_data(key)
         return steps_through(free, optimizer, key, fixed, masks, limits, plan, buckets, data, rate)
 
-    return _on_shares(fit, mesh, plan, arguments, data)
+    return _for_each_fit(fit, plan, arguments, data)
 
 
-@functools.partial(jax.jit, static_argnames=("plan", "mesh"))
-def _costs(plan: Plan, mesh: Any, arguments: tuple[Any, ...], data: Data) -> Any:
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _costs(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
     plan = dataclasses.replace(plan, batch_size=None)
 
     def fit(free: Free, fixed: Params, masks: Masks, data: Data) -> Any:
         costs, _ = clean_costs(free, fixed, masks, plan, data)
-        sums = [
+        return [
             found
             for weights in (data.weights, data.held_out)
             for found in (jnp.sum(jnp.where(weights > 0, weights * costs, 0.0)), jnp.sum(weights))
         ]
-        return jax.lax.psum(sums, SHARES)  # type: ignore[no-untyped-call]
 
-    return _on_shares(fit, mesh, plan, arguments, data)
+    return _for_each_fit(fit, plan, arguments, data)
 
 
 @functools.partial(jax.jit, static_argnames=("plan",))

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.conclusion import PER_OUTPUT, Defuzzification
-from fuzzymil.rules.files.syntax import Piece
+from fuzzymil.rules.files._syntax import Piece
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
@@ -102,7 +103,7 @@ def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
 # ---------------------------------------------------------------------- from rules
 
 
-def of_rules(base: RuleSet) -> System:
+def system_of(base: RuleSet) -> System:
     """Return the system that a rule base describes."""
     if not base.concludes_sets:
         return _of_numbers(base)
@@ -164,12 +165,16 @@ def _system(
 
 
 # ---------------------------------------------------------------------- to rules
-# The instances of a bag are joined by their maximum.
 
 
-def fields_of(system: System) -> dict[str, Any]:
-    """Return the fields of the rule base that a system describes."""
-    return _with_numbers(system) if system.sugeno else _with_sets(system)
+def rules_of(system: System) -> RuleBase:
+    """Return the rules that a system describes; the instances of a bag are joined by their maximum."""
+    try:
+        return RuleBase(**(_with_numbers(system) if system.sugeno else _with_sets(system)))
+    except RuleSyntaxError:
+        raise
+    except ParameterError as problem:
+        raise RuleSyntaxError(str(problem)) from None
 
 
 def _with_numbers(system: System) -> dict[str, Any]:
@@ -187,7 +192,7 @@ def _with_numbers(system: System) -> dict[str, Any]:
         coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
     return {
         **_shared(system, coefs),
-        "outputs": tuple(rows),
+        "outputs": tuple(map(Variable, rows)),
         "normalize": system.outputs[0].defuzzify == "average",
         "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
     }

@@ -17,11 +17,37 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
 
 from fuzzymil.inference._numerics import total
-from fuzzymil.inference.kernels.branches import for_all
 
-__all__ = ["log_truth_of_gaussians", "squares_of"]
+__all__ = [
+    "for_all",
+    "log_truth_of_gaussians",
+    "squares_of",
+]
+
+# Branches of compiled code that many fits take together.
+
+
+@custom_vmap
+def for_all(good: jax.Array) -> jax.Array:
+    """Return whether this holds for all fits that are computed together, so that they take one branch and not both.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> jax.vmap(for_all)(jnp.array([True, False])).tolist()
+    [False, False]
+    """
+    return good
+
+
+@for_all.def_vmap
+def _for_all_of_them(n_fits: int, batched: list[bool], good: jax.Array) -> tuple[jax.Array, bool]:
+    del n_fits, batched
+    return for_all(good.all()), False
+
 
 Known = jax.Array | None
 _Saved = tuple[jax.Array, Known, jax.Array, jax.Array, jax.Array | None, jax.Array]
@@ -74,11 +100,11 @@ def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
 
 
 def _suits_tensor_cores(x: jax.Array, known: Known) -> bool:
-    """Return whether `fuzzymil.inference.kernels.tensor_cores` can be used for these instances on this machine."""
+    """Return whether `fuzzymil.inference.engines.tensor_cores` can be used for these instances on this machine."""
     if jax.default_backend() != "gpu" or known is not None or x.dtype != jnp.float32:
         return False
     try:
-        from fuzzymil.inference.kernels.tensor_cores import LEAST_FEATURES, LEAST_ROWS, ROWS
+        from fuzzymil.inference.engines.tensor_cores import LEAST_FEATURES, LEAST_ROWS, ROWS
     except ImportError:  # an experimental part of JAX
         return False
     n_rows, n_features = x.shape
@@ -188,7 +214,7 @@ def _guarded(
 ) -> tuple[jax.Array, jax.Array]:
     """Use matrix products if the bound on their error allows it, otherwise the differences."""
     if _suits_tensor_cores(x, known):
-        from fuzzymil.inference.kernels.tensor_cores import truths_and_size
+        from fuzzymil.inference.engines.tensor_cores import truths_and_size
 
         value, size = truths_and_size(x, centers, inverse)
     else:
@@ -332,7 +358,7 @@ def _moments_where_good(
     """Compute `_moments` where the matrix products of the value were good enough."""
     if not _suits_tensor_cores(x, known):
         return _moments(x, known, centers, inverse, g, squares)
-    from fuzzymil.inference.kernels.tensor_cores import moments
+    from fuzzymil.inference.engines.tensor_cores import moments
 
     g0, g1, g2 = moments(x, g, inverse)
     return _of_moments(centers, inverse, g0[:, None], g1, g2)
