@@ -374,8 +374,8 @@ class ExplainableModel(RuleModel):
         parts = [html.element("p", title, kind="rule"), html.line(*facts)]
         if len(self.members_) > 1:
             parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))
-        limited = reading.classes is not None and isinstance(rules, RuleBase) and rules.normalize
-        cards = rule_cards(rules, limit=reading.threshold) if limited else rules._cards()
+        limited = reading.classes is not None and not rules.concludes_sets and rules.normalize
+        cards = rule_cards(rules, limit=reading.threshold) if limited else rule_cards(rules)
         return html.fragment(*parts, cards)
 
 

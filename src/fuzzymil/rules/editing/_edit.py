@@ -473,28 +473,25 @@ def _rules_of_one_order(rules: Sequence[Rule], n_features: int) -> tuple[Rule, .
 
 def _parsed(base: R, texts: list[str], what: str) -> R:
     """Parse rules over the existing variables and outputs; they can neither declare others nor choose operators."""
+    outputs = base.outputs if base.concludes_sets else ()
+    for rule in parser.read(texts, base.variables, outputs).rules:
+        if rule.sets is not None and not base.normalize:
+            raise rule.sets.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
+        if any(said is not None and isinstance(said, Is) != base.concludes_sets for said in rule.conclusions.values()):
+            kind = "terms of outputs: write 'output is term'" if base.concludes_sets else "numbers: write 'y = 1'"
+            raise rule.place.error(f"The other rules conclude {kind}.")
+    operators: dict[str, Any] = {"t_norm": base.t_norm, "s_norm": base.s_norm}
     if base.concludes_sets:
-        assert base.defuzzification is not None
-        own = {name: getattr(base.defuzzification, name) for name in SETTINGS}
-        found = source.parse(type(base), texts, base.variables, base.outputs, **own)
+        operators |= {name: getattr(base.defuzzification, name) for name in SETTINGS}
     else:
-        names = ("t_norm", "s_norm", "aggregation", "conclusion_aggregation", "normalize", "limited")
-        operators = {name: getattr(base, name) for name in names} | {"alpha": 1.0, "conclusion_alpha": 1.0}
-        said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
-        if said is not None and not base.normalize:
-            raise said.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
-        found = source.parse(type(base), texts, base.variables, default=(), **operators)
-    if found.concludes_sets != base.concludes_sets:
-        raise ParameterError(
-            f"{what}: the other rules conclude {'terms of outputs' if base.concludes_sets else 'numbers'}."
-        )
+        names = ("aggregation", "conclusion_aggregation", "normalize", "limited")
+        operators |= {name: getattr(base, name) for name in names} | {"alpha": 1.0, "default": ()}
+    found = source.parse(type(base), texts, base.variables, outputs, **operators)
     if found.feature_names != base.feature_names:
         new = found.feature_names[-1]
         raise ParameterError(f"{what}: {new!r} is a new variable; add new features with rules.over([...]) first.")
     if base.concludes_sets and found.output_names != base.output_names:
-        raise ParameterError(
-            f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones."
-        )
+        raise ParameterError(f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones.")
     return found
 
 
@@ -637,8 +634,8 @@ def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule
     for group in groups:
         rules = [base.rules[number - 1] for number in group]
         shares = shares_of([rule.weight for rule in rules])
-        base, premise = _merged_premise(base, group, shares)
         conclusions, weight = _merged_conclusions(base, group, shares)
+        base, premise = _merged_premise(base, group, shares)
         label = " and ".join(dict.fromkeys(rule.label for rule in rules if rule.label))
         comment = "\n".join(dict.fromkeys(rule.comment for rule in rules if rule.comment))
         found.append(Rule(premise, conclusions, weight, label, comment))
