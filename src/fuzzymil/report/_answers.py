@@ -19,7 +19,7 @@ from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import clipped
-from fuzzymil.rules.drawings import Sketcher
+from fuzzymil.rules.curves import Sketcher
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and their total."""
