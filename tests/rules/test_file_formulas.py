@@ -80,7 +80,7 @@ def test_a_negative_conclusion_is_the_complement_of_its_set():
     for degree in (0.0, 0.3, 1.0):
         joined = np.maximum(np.minimum(degree, 1 - fast), np.minimum(1 - degree, fast))
         assert rules.infer([[degree]]).output[0, 0] == pytest.approx((y * joined).sum() / joined.sum(), rel=1e-12)
-    assert rules.rules[0].terms == {"speed": "not fast"}
+    assert rules.rules[0].terms == {"speed": Is("speed", "not fast")}
     assert list(rules.outputs[0].terms) == ["slow", "fast", "not fast"]
 
 
@@ -148,7 +148,7 @@ FCL = (SYSTEMS / "formulas.fcl").read_text(encoding="utf-8") + SECOND
 
 def test_fcl_with_several_blocks_and_conclusions(tmp_path):
     rules = parse_rules(FCL, "fcl", block="first")
-    assert [dict(said) for said in rules.conclusions] == [{"y": "very"}, {"y": "none"}, {"y": "very"}]
+    assert [rule.terms["y"].term for rule in rules.rules] == ["very", "none", "very"]
     low, high = 0.7, 0.3**2
     number = 5 * np.sin(3.0) + 3.0
     assert rules.infer([[3.0]]).output[0, 0] == pytest.approx((low + high) * number / (low + high + low))

@@ -1,6 +1,5 @@
 """Sets and names of every kind in files, and whole systems there and back."""
 
-
 import numpy as np
 import pytest
 from file_texts import fll, weighted

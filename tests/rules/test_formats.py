@@ -1,6 +1,5 @@
 """Rules in other programs' formats: what those programs wrote infers as they do, and what we write comes back."""
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -194,8 +193,13 @@ def test_mamdani_rules_come_back(kind):
         for defuzzify, implication in (("centroid", "min"), ("bisector", "product"), ("som", "min")):
             matlab = {"sampling": "points", "resolution": 101} if kind == "fis" else {}
             rules = concluding(
-                premises, outputs, said,
-                implication=implication, accumulation=accumulation, defuzzify=defuzzify, **matlab,
+                premises,
+                outputs,
+                said,
+                implication=implication,
+                accumulation=accumulation,
+                defuzzify=defuzzify,
+                **matlab,
             )
             text = export_rules(rules, kind)
             assert parse_rules(text, kind) == rules

@@ -1,6 +1,5 @@
 """Rules in files: by their extension, whole or not at all, and errors that name the line."""
 
-
 import pytest
 from small_systems import BAGS, base, concluding
 
@@ -25,7 +24,9 @@ def test_files_come_back_as_what_was_written(tmp_path, ending, rules):
     again = read_rules(path)
     if ending == ".fis" and rules.concludes_sets:  # where MATLAB's sampling is meant
         assert (again.defuzzification.sampling, again.defuzzification.resolution) == ("points", 101)
-        again = again.with_settings(sampling=rules.defuzzification.sampling, resolution=rules.defuzzification.resolution)
+        again = again.with_settings(
+            sampling=rules.defuzzification.sampling, resolution=rules.defuzzification.resolution
+        )
     assert again == rules
     assert read_rules(str(path)) == read_rules(path)
     assert any(BAGS in sentence for sentence in lost) == (ending.lower() in (".fll", ".fis"))

@@ -33,6 +33,7 @@ from fuzzymil.estimators.inputs import (
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, label, real
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import matched
 from fuzzymil.rules.rule import Variable
 
@@ -93,6 +94,8 @@ def _parameters(kind: type) -> Callable[[Any], tuple[Any, ...]]:
 class ExpertSystem(RuleEstimator):
     """Base of `MISugeno` and `MIMamdani`."""
 
+    concludes_sets: ClassVar[bool]  # whether its rules do
+
     t_norm: str | None = None
     s_norm: str | None = None
     aggregation: str | None = None
@@ -113,6 +116,13 @@ class ExpertSystem(RuleEstimator):
     @abstractmethod
     def _described_rules(self) -> Any:
         """Return the rules that the parameters describe."""
+
+    def _of_this_kind(self, rules: RuleBase) -> RuleBase:
+        """Return rules, or raise `ParameterError` if they conclude something else than those of this estimator."""
+        if rules.concludes_sets != self.concludes_sets:
+            said, instead = ("terms of outputs", "MIMamdani") if rules.concludes_sets else ("numbers", "MISugeno")
+            raise ParameterError(f"These rules conclude {said}: use {instead} instead of {type(self).__name__}.")
+        return rules
 
     def _rules_read_once(self) -> Any:
         """Return the rules that the parameters describe, parsed again only if a parameter has changed."""

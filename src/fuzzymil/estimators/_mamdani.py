@@ -163,6 +163,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     Rule 2: IF anything THEN y is negative WITH 0...
     """
 
+    concludes_sets: ClassVar[bool] = True
+
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     outputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
@@ -211,11 +213,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         else:
             variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
             found = RuleBase.parse(self.rules, *variables)
-        if not found.concludes_sets:
-            raise ParameterError(
-                "These rules conclude numbers (use MISugeno): MIMamdani needs rules that conclude terms of outputs."
-            )
-        return self._with_settings(found)
+        return self._with_settings(self._of_this_kind(found))
 
     def _with_settings(self, rules: RuleBase) -> RuleBase:
         return rules.with_settings(**self._chosen(_SETTINGS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
@@ -96,6 +96,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
     ['sky']
     """
 
+    concludes_sets: ClassVar[bool] = False
+
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
     conclusion_aggregation: str | None = None
@@ -113,7 +115,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         if isinstance(self.rules, RuleBase):
             if self.inputs is not None:
                 raise ParameterError("A RuleBase already has its inputs: leave inputs out.")
-            return self.rules.with_settings(**given)
+            return self._of_this_kind(self.rules).with_settings(**given)
         if self.rules is None:
             raise ParameterError("MISugeno needs rules, for example MISugeno(inputs, ['IF hue is blue THEN sky = 1']).")
         variables = variables_of("inputs", self.inputs)
@@ -121,7 +123,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         stated = {"default", *parser.read(self.rules, variables).settings}
         further = {name: value for name, value in given.items() if name not in stated}
         changed = {name: value for name, value in given.items() if name in stated}
-        return RuleBase.parse(self.rules, variables, **further).with_settings(**changed)
+        return self._of_this_kind(RuleBase.parse(self.rules, variables, **further)).with_settings(**changed)
 
     def infer(self, X: Any) -> Activations:
         """Apply the rules that the parameters describe to bags; does not need `fit`.

@@ -214,7 +214,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
         model.feature_names_in_ = names
     if "columns" in document:
         model.columns_ = decode_columns(document, names)
-    if hasattr(kind, "kind_of_rules"):
+    if hasattr(kind, "concludes_sets"):  # an expert system
         _restore_expert(model, document)
     else:
         _restore_network(model, document)
@@ -242,6 +242,7 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
 def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
     """Set the rules and classes of an expert system."""
     rules = RuleBase.from_dict(document["rules"])
+    check(rules.concludes_sets == model.concludes_sets, "the conclusions of the rules")
     names = getattr(model, "feature_names_in_", None)
     known = len(rules.feature_names) == model.n_features_in_ if names is None else {*rules.feature_names} <= {*names}
     check(known, "the feature names of the rules")

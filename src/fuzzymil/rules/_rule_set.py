@@ -58,7 +58,9 @@ class RuleSet:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
-        check_characters("The name of an output, or the comment", *self.output_names, self.comment, error=ParameterError)
+        check_characters(
+            "The name of an output, or the comment", *self.output_names, self.comment, error=ParameterError
+        )
         asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
         put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         if self.concludes_sets:

@@ -246,7 +246,9 @@ def _with_terms(variables: Iterable[Variable], terms: dict[Term, MembershipFunct
     )
 
 
-def _rules_taken(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> RuleBase:
+def _rules_taken(
+    left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any
+) -> RuleBase:
     known = {variable.name: variable for variable in right.variables}
     # A variable that only the new rules know brings its range.
     variables = [each if each.terms or each.low is not None else known[each.name] for each in left.variables]

@@ -100,6 +100,8 @@ class FuzzyBagHead(nn.Module):
                 f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: use RuleBase.parse(text), "
                 "RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)."
             )
+        if rules.concludes_sets:
+            raise ParameterError("FuzzyBagHead needs rules that conclude numbers: use rules.to_sugeno().")
         self._start = rules
         self._names_terms = False
         self.missing_values = missing_values

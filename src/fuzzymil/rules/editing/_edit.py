@@ -491,7 +491,9 @@ def _parsed(base: R, texts: list[str], what: str) -> R:
         new = found.feature_names[-1]
         raise ParameterError(f"{what}: {new!r} is a new variable; add new features with rules.over([...]) first.")
     if base.concludes_sets and found.output_names != base.output_names:
-        raise ParameterError(f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones.")
+        raise ParameterError(
+            f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones."
+        )
     return found
 
 
