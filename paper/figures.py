@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil.plots import Line
 from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, add_legend, as_written, bare, distinct
 from paper.radar.cubes import (
     DEPTHS,
@@ -485,3 +487,70 @@ def _held(alarm: Alarm) -> tuple[int, ...]:
 def _title(alarm: Alarm) -> str:
     depth = f", {alarm.facts['depth']:.2f} m deep" if "depth" in alarm.facts else ""
     return f"Simulated alarm: {alarm.kind}{depth}"
+
+
+@dataclasses.dataclass(frozen=True)
+class PathPanel:
+    """The settings (n,) of one panel, increasing and positive, their names on the axis, and the scores.
+
+    Examples
+    --------
+    >>> PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))]).names
+    ['1', 'all']
+    """
+
+    settings: list[int]
+    names: list[str]
+    lines: list[Line]
+
+
+@dataclasses.dataclass
+class PathDisplay:
+    """Scores along a path of settings on a logarithmic axis, in panels side by side.
+
+    Parameters
+    ----------
+    panels : dict of str to PathPanel
+        By title. A label looks the same in every panel.
+    xlabel, ylabel : str
+    note : str
+        What the bands are.
+
+    Examples
+    --------
+    >>> path = PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))])
+    >>> figure = PathDisplay({"some data": path}, "conditions", "accuracy").plot()
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['1', 'all']
+    >>> plt.close(figure)
+    """
+
+    panels: dict[str, PathPanel]
+    xlabel: str
+    ylabel: str
+    note: str = ""
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        labels = list(dict.fromkeys(line.label for panel in self.panels.values() for line in panel.lines))
+        styles = dict(zip(labels, distinct(len(labels)), strict=True))
+        n_panels = len(self.panels)
+        figure, axes = plt.subplots(
+            1, n_panels, figsize=(0.8 + 3.8 * n_panels, 3.8), squeeze=False, sharey=True, layout="constrained"
+        )
+        handles: dict[str, Any] = {}
+        for axis, (name, path) in zip(axes[0], self.panels.items(), strict=True):
+            for line in path.lines:
+                handles.setdefault(line.label, line.draw(axis, path.settings, markersize=5, **styles[line.label]))
+            axis.set_xscale("log")
+            axis.set_xticks(path.settings, list(map(as_written, path.names)))
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
+            axis.set_xlabel(self.xlabel, fontsize=9)
+            axis.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+            bare(axis)
+        figure.supylabel(self.ylabel, fontsize=9)
+        if title:
+            figure.suptitle(as_written(title), fontsize=11)
+        add_legend(figure, list(handles.values()), list(handles), title=self.note, ncols=len(handles))
+        return figure

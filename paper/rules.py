@@ -17,11 +17,11 @@ from fuzzymil._utils.statistics import corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, fit_together
-from fuzzymil.plots import Line, MembershipDisplay, PathDisplay, PathPanel, save_figure
+from fuzzymil.plots import Line, MembershipDisplay, save_figure
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.rules.premise import parts_of, plain_conditions
 from paper.experiment import Experiment, Options, Results, Unit, seeds_of
-from paper.figures import ScoresDisplay
+from paper.figures import PathDisplay, PathPanel, ScoresDisplay
 from paper.page import Block, Figure, Section, Table, Text, difference, joined, p_value, plural, quoted, verdict
 from paper.published import PRINTED
 from paper.recipe import Recipe, evaluate, network_of, normalized_rules, scores_of, size_of

@@ -15,10 +15,7 @@ from fuzzymil.plots import (
     HIGH,
     LOW,
     CurvesDisplay,
-    Line,
     MembershipDisplay,
-    PathDisplay,
-    PathPanel,
     RuleGridDisplay,
     SpaceDisplay,
     save_figure,
@@ -224,7 +221,6 @@ NO_FORMULA = r"$\frac$ in $"
 DISPLAYS = {
     "membership": MembershipDisplay.from_rules(RULES),
     "curves": CurvesDisplay.from_history({"loss": [1.0, 0.5]}),
-    "path": PathDisplay({NO_FORMULA: PathPanel([1, 10], [NO_FORMULA, "b"], [Line("a", np.ones(2))])}, "x", "y"),
     "ranks": RanksDisplay({NO_FORMULA: 1.2, "b": 1.8}),
     "scores": ScoresDisplay({NO_FORMULA: {NO_FORMULA: (0.9, 0.1)}}, "x"),
     "distribution": DistributionDisplay({NO_FORMULA: {NO_FORMULA: [1.0, 2.0]}}, "x"),

@@ -1,4 +1,4 @@
-"""All rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions on the right."""
+"""Membership functions of the rules, before and after training."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.colors import class_color, class_of_rule
+from fuzzymil._utils.colors import SEVERAL, class_color, class_of_rule
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
-from fuzzymil.explain.text import evenly
-from fuzzymil.plots._axes import PLAIN, Scale, view
+from fuzzymil.explain.words import number_column
 from fuzzymil.plots._rules import (
     border,
     checked_start,
@@ -25,6 +25,7 @@ from fuzzymil.plots._rules import (
     conditions_about,
     influences,
     is_simple,
+    mamdani_of,
     position,
     quantifier_word,
     quantifiers_about,
@@ -32,11 +33,284 @@ from fuzzymil.plots._rules import (
     rules_of,
     split,
 )
-from fuzzymil.plots.style import FAINT, HIGH, LOW, as_written, shortened
-from fuzzymil.rules import RuleBase
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shortened
+from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules.curves import axis_of, curve_points
 from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import ANYTHING
+from fuzzymil.rules.premise import ANYTHING, Is
+
+_TITLED = 4  # conclusions in the title of a rule
+
+
+@dataclasses.dataclass(frozen=True)
+class Curve:
+    """One fuzzy set, before and after training, over the range of its feature."""
+
+    x: Array
+    before: Array | None
+    after: Array
+    quantifier: str = ""
+
+
+@dataclasses.dataclass(repr=False)
+class MembershipDisplay:
+    """Membership functions of each rule (rows) in each feature (columns), before and after training.
+
+    A dashed gray line is the set before training, a solid line the set after it. Rules with a high conclusion, above
+    the threshold of a binary classifier or else the mean, are orange, the others blue. Of additive rules, those that
+    raise the output are orange, and those that do not change it gray. With several outputs, a rule has the color of
+    its greatest conclusion, an additive one that of the output that it changes most. The panels name the quantifiers
+    of a premise. Of Mamdani rules, the last columns are the sets that they conclude, on a tinted ground.
+
+    Parameters
+    ----------
+    curves : nested lists of Curve or None
+        One row per rule, one column per feature; None if the rule has no condition on the feature.
+    titles : list of str
+        Titles of the rows.
+    features : list of str
+        Names of the columns.
+    high : list of bool
+        Which rules have a high conclusion.
+    marks : dict of str to sequence of float
+        Values to mark, by feature.
+    units : list of str
+        Units of the features.
+    scales : list of Scale
+        How the values of the features are written: as numbers, categories or dates.
+    n_outputs : int
+        Number of columns, the last ones, that are outputs of Mamdani rules.
+    colors : list of str
+        Colors of the rules. Default: by ``high``.
+    kinds : list of str
+        What the colors mean, one per rule.
+    note : str
+        What is not shown.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> MembershipDisplay.from_rules(rules).titles
+    ['Rule 1: y = 0.00', 'Rule 2: y = 1.00']
+    """
+
+    curves: list[list[Curve | None]]
+    titles: list[str]
+    features: list[str]
+    high: list[bool]
+    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    units: list[str] = dataclasses.field(default_factory=list)
+    scales: list[Scale] = dataclasses.field(default_factory=list)
+    n_outputs: int = 0
+    colors: list[str] = dataclasses.field(default_factory=list)
+    kinds: list[str] = dataclasses.field(default_factory=list)
+    note: str = ""
+
+    @classmethod
+    def from_rules(
+        cls, rule_base: Any, initial: Any = None, *, max_features: int = 6, output: int | None = None
+    ) -> MembershipDisplay:
+        """Evaluate the sets of rules and, optionally, of the rules before training.
+
+        Parameters
+        ----------
+        rule_base : RuleBase, MamdaniRules, or fitted model
+        initial : RuleBase or MamdaniRules, optional
+            The rules before training: the same variables and as many rules.
+        max_features : int
+            Maximum number of features. If there are more, those that matter most come first: that influential rules
+            restrict most. Features without conditions are not shown.
+        output : int, optional
+            Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
+        """
+        rules, concluded = rules_of(rule_base), mamdani_of(rule_base)
+        first = initial if isinstance(initial, MamdaniRules) else None
+        initial = checked_start(rules, initial)
+        asked = {name for rule in rules.rules for name in rule.antecedent}
+        used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
+        places, left = split((influences(rules, output) @ restrictions(rules))[used], max_features, in_order=False)
+        shown = [used[place] for place in places]
+        points = {d: _points(rules, initial, None, d) for d in shown}
+        constants = rules.coefs[:, output or 0, 0]
+        curves = []
+        for r, rule in enumerate(rules.rules):
+            row: list[Curve | None] = []
+            for d in shown:
+                variable = rules.variables[d]
+                if variable.name not in rule.antecedent:
+                    row.append(None)
+                    continue
+                x = points[d]
+                before = None if initial is None else next(conditions_about(initial, r, d, x))
+                after = next(conditions_about(rules, r, d, x))
+                row.append(Curve(x, before, after, quantifiers_about(rules, r, d)[0]))
+            curves.append(row + ([] if concluded is None else _concluded_curves(concluded, first, r)))
+        outputs = () if concluded is None else concluded.outputs
+        columns = [*(rules.variables[d] for d in shown), *outputs]
+        high = constants > border(rule_base, constants)
+        several = output is None and len(rules.outputs) > 1 and concluded is None
+        looks = [
+            _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
+            for r in range(rules.n_rules)
+        ]
+        return cls(
+            curves=curves,
+            titles=[
+                (_title(rules, r, output) if concluded is None else _said(concluded, r)) + _hidden(rules, r, shown)
+                for r in range(rules.n_rules)
+            ],
+            features=[variable.name for variable in columns],
+            high=high.tolist(),
+            units=["" if variable.shown(0.0) else variable.unit for variable in columns],
+            scales=[Scale.of(variable) for variable in columns],
+            n_outputs=len(outputs),
+            colors=[color for color, _ in looks],
+            kinds=[kind for _, kind in looks],
+            note=_note(len(left)),
+        )
+
+    def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
+        """Return the display with dotted lines at known values of features, such as true concepts."""
+        return dataclasses.replace(self, marks=marks)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_rows, n_columns = len(self.curves), len(self.features)
+        figure, axes = plt.subplots(
+            n_rows,
+            n_columns,
+            figsize=(0.6 + 3.1 * n_columns, 0.7 + 1.15 * n_rows),
+            squeeze=False,
+            sharex="col",
+            sharey=True,
+            layout="constrained",
+        )
+        for r, row in enumerate(self.curves):
+            color = self._color(r)
+            for d, curve in enumerate(row):
+                concludes = d >= n_columns - self.n_outputs
+                _draw(axes[r, d], curve, color, "nothing" if concludes else "any")
+                if concludes:
+                    axes[r, d].set_facecolor("#F7F5F0")
+                for place in self.marks.get(self.features[d], ()):
+                    axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
+            axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
+        asks = any(curve is not None and curve.quantifier for row in self.curves for curve in row)
+        axes[0, 0].set_ylim(0, 1.35 if asks else 1.08)  # of all; room for the quantifiers above the curves
+        for d, name in enumerate(self.features):
+            unit = self.units[d] if self.units else ""
+            axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
+            if self.scales:
+                self.scales[d].put_on(axes[-1, d].xaxis)
+        figure.supylabel("membership", fontsize=9)
+        add_title(figure, title)
+        self._legend(figure)
+        return figure
+
+    def _legend(self, figure: Figure) -> None:
+        drawn = {(self._color(r), kind) for r, kind in enumerate(self.kinds) if any(self.curves[r])}
+        ranks = [HIGH, LOW, *SEVERAL, FAINT]
+        ordered = sorted(drawn, key=lambda look: (ranks.index(look[0]), look[1]))
+        handles = [Line2D([], [], color=color, label=kind) for color, kind in ordered]
+        if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
+            handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
+        if self.marks:
+            handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
+        if handles or self.note:
+            labels = [str(handle.get_label()) for handle in handles]
+            add_legend(figure, handles, labels, title=self.note, ncols=max(len(handles), 1))
+
+    def _color(self, r: int) -> str:
+        return self.colors[r] if self.colors else HIGH if self.high[r] else LOW
+
+
+def _draw(axis: Any, curve: Curve | None, color: str, blank: str) -> None:
+    axis.set_yticks([0, 1])
+    axis.tick_params(labelsize=8)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    if curve is None:
+        axis.text(0.5, 0.5, blank, transform=axis.transAxes, ha="center", va="center", color=FAINT)
+        return
+    if curve.before is not None:
+        axis.plot(curve.x, curve.before, color=FAINT, linestyle="--", linewidth=1.2)
+    axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
+    axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
+    axis.set_xlim(curve.x[0], curve.x[-1])
+    if curve.quantifier:
+        look = {"fontsize": 8, "color": "#333333", "va": "top", "ha": "left", "fontstyle": "italic"}
+        axis.text(0.02, 0.98, curve.quantifier, transform=axis.transAxes, **look)
+
+
+def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
+    """Return the color of a rule and what it means, given its conclusions (n_outputs, n_coefs) that are shown."""
+    additive = not rules.normalize
+    if additive and not coefs.any():
+        return FAINT, "changes nothing"
+    if len(coefs) > 1:
+        k = class_of_rule(coefs[:, 0], additive=additive)
+        name = rules.outputs[k]
+        return class_color(k, len(coefs)), f"changes {name} most" if additive else f"for {name}"
+    words = ("lowers the output", "raises the output") if additive else ("low conclusion", "high conclusion")
+    return (LOW, HIGH)[high], words[high]
+
+
+def _note(n_left: int) -> str:
+    if not n_left:
+        return ""
+    return f"{n_left} feature{'s' if n_left > 1 else ''} that matter{'' if n_left > 1 else 's'} less not shown"
+
+
+def _title(rules: RuleBase, r: int, output: int | None) -> str:
+    """Return the number of a rule and its conclusion, and what it asks of the number of instances."""
+    coefs = rules.coefs[r]
+    chosen = range(len(rules.outputs)) if output is None else [output]
+    if output is None and not rules.normalize:  # not "+= 0.00" for every class that the rule does not mention
+        chosen = [k for k in chosen if coefs[k].any()] or [0]
+    said = ", ".join(_concluded(rules, r, k) for k in chosen[:_TITLED])
+    more = f" and {len(chosen) - _TITLED} more" if len(chosen) > _TITLED else ""
+    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
+    asked = "".join(f" ({word} instances)" for word in counts if word)
+    return f"{rules.name_of(r)}: {said}{more}{asked}"
+
+
+def _concluded(rules: RuleBase, r: int, output: int) -> str:
+    constant = rules.coefs[r, output, 0]
+    sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
+    value = f"{constant if rules.normalize else abs(constant):.2f}"
+    more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
+    return f"{rules.outputs[output]} {sign} {value}{more}"
+
+
+def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
+    """Return how many conditions of a rule are on features that are not shown: without them it looks like others."""
+    n = len(set(rules.rules[r].antecedent) - {rules.variables[d].name for d in shown})
+    return f" ({n} condition{'s' if n > 1 else ''} not shown)" if n else ""
+
+
+def _said(rules: MamdaniRules, r: int) -> str:
+    return f"{rules.name_of(r)}: {rules.concluded_text(r)}"
+
+
+def _concluded_curves(rules: MamdaniRules, initial: MamdaniRules | None, r: int) -> list[Curve | None]:
+    """Return the set that a rule concludes of each output, now and before training."""
+    found: list[Curve | None] = []
+    for k, output in enumerate(rules.outputs):
+        said = rules.conclusions[r].get(output.name)
+        if said is None:
+            found.append(None)
+            continue
+        term = said.term if isinstance(said, Is) else said
+        versions = [version.outputs[k].terms[term] for version in (rules, initial) if version is not None]
+        x = curve_points(versions, *axis_of(output))
+        before = None if initial is None else initial.outputs[k].terms[term](x)
+        found.append(Curve(x, before, output.terms[term](x)))
+    return found
+
+
+# All rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions on the right.
+
 
 _HALF = 0.42  # half the width and height of the drawing in a cell
 _TALL = 0.82  # share of that height for a membership of 1, with room for a number above
@@ -180,7 +454,7 @@ class RuleGridDisplay:
             conclusions=said[rows],
             high=(said[rows, 0] > limit) & (len(k) == 1),
             counts=None if seen is None else [_counts(rules, seen, d, x) for d, x in zip(columns, points, strict=True)],
-            note=_note(rules, rows, k, limit),
+            note=_grid_note(rules, rows, k, limit),
             additive=not rules.normalize,
             scales=[Scale.of(rules.variables[d]) for d in columns],
             colors=[class_color(place, len(rules.outputs)) for place in k] if len(k) > 1 else [],
@@ -208,8 +482,7 @@ class RuleGridDisplay:
                 side.set_visible(False)
         self._draw_grid(grid, across, cell)
         self._draw_conclusions(right)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         note = "numbers: how much a set restricts its feature (0: not at all, 1: fully)"
         if any(cell is not None and cell.before is not None for row in self.cells for cell in row):
             note += "; dashed: before training"
@@ -269,7 +542,7 @@ class RuleGridDisplay:
             scale = 0.55 / (high - low) if high > low else 0.0
             zero = k - low * scale
             axis.plot([zero, zero], [-0.5, len(values) - 0.5], color="black", linewidth=0.8, zorder=3)
-            for r, text in enumerate(evenly(values.tolist())):
+            for r, text in enumerate(number_column(values.tolist())):
                 color = self.colors[k] if self.colors else self._color(r)
                 axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
                 shown = text.strip() if self.additive else text.strip().removeprefix("+")
@@ -279,13 +552,19 @@ class RuleGridDisplay:
 # ---------------------------------------------------------------------- what to show
 
 
-def _points(rules: RuleBase, initial: Any, seen: Bags | None, d: int) -> Array:
+def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int) -> Array:
     """Return values over the range of a feature; if that is unknown, over the sets before and after training."""
-    ends = [
-        view(base.variables[d], None if seen is None else seen.instances[:, d]) for base in (rules, initial) if base
-    ]
+    versions = [base.variables[d] for base in (rules, initial) if base is not None]
+    ends = [axis_of(variable, None if seen is None else seen.instances[:, d]) for variable in versions]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    return np.linspace(low, high if high > low else low + 1.0, 161)
+    asked = {
+        condition.term
+        for rule in rules.rules
+        for condition in rule.conditions
+        if condition.variable == versions[0].name
+    }
+    sets = [variable.terms[term] for variable in versions for term in sorted(asked) if term in variable.terms]
+    return curve_points(sets, low, high if high > low else low + 1.0)
 
 
 def _cell(rules: RuleBase, initial: Any, r: int, d: int, x: Array, restricted: Array) -> Cell | None:
@@ -311,7 +590,7 @@ def _row_name(rules: RuleBase, r: int) -> str:
     return f"{shortened(rules.name_of(r), 16)}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
 
 
-def _note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
+def _grid_note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
     notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
     if not rules.normalize:
         starts = ", ".join(f"{rules.outputs[k]} = {format_number(rules.default[k], 3)}" for k in outputs)

@@ -1,8 +1,8 @@
-"""Small drawings of fuzzy sets in the text of reports and notebooks, as SVG."""
+"""The curves of fuzzy sets, computed here for every view, and small drawings of them for reports and notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +16,79 @@ from fuzzymil.inference.premises import hedged
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["Sketch", "Sketcher", "outline", "simplified"]
+__all__ = ["Curve", "Sketch", "Sketcher", "axis_of", "curve", "curve_points", "outline", "simplify_line"]
 
 _TOP, _BOTTOM = 3, HEIGHT - 2  # membership 1 and 0
+
+
+class Curve(NamedTuple):
+    """The membership ``y`` (n,) of values ``x`` (n,) in a fuzzy set."""
+
+    x: Array
+    y: Array
+
+
+def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, float]:
+    """Return the ends of the axis on which a variable is drawn: its range and the values or, without either, its sets.
+
+    Each category has a place of the same width.
+
+    Examples
+    --------
+    >>> axis_of(Variable("channel", categories=["email", "support"]))
+    (-0.5, 1.5)
+    """
+    return (-0.5, len(variable.categories) - 0.5) if variable.categories else span(variable, values)
+
+
+def curve_points(sets: Iterable[MembershipFunction], low: float, high: float) -> Array:
+    """Return the values (n,) from ``low`` to ``high`` at which the curves of sets are drawn.
+
+    They are evenly spaced, dense around each set, which an even grid would miss if it is narrow, and have its corners.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.membership import Triangular
+    >>> bool(np.isin([0.1, 0.11, 0.12], curve_points([Triangular(0.1, 0.11, 0.12)], 0.0, 1.0)).all())
+    True
+    """
+    if not high > low:
+        low, high = low - 0.5, low + 0.5
+    found = [np.linspace(low, high, 161)]
+    for chosen in sets:
+        peak, width = float(chosen.peak(*chosen.parameters)), float(chosen.spread(*chosen.parameters))
+        corners = [getattr(chosen, name) for name, role in chosen.roles().items() if role == "location"]
+        found += [peak + width * np.linspace(-4.0, 4.0, 65), np.array(corners, float)]
+    return np.sort(np.clip(np.concatenate(found), low, high))
+
+
+def curve(
+    chosen: MembershipFunction, low: float, high: float, hedges: Sequence[str] = (), *, at: Array | None = None
+) -> Curve:
+    """Return the curve of a fuzzy set: figures, reports, notebooks and the studio draw it.
+
+    Parameters
+    ----------
+    chosen : MembershipFunction
+    low, high : float
+        Ends of the axis.
+    hedges : sequence of str
+        ``"not"``, ``"very"`` and so on, the outermost first.
+    at : array of shape (n,), optional
+        Values at which several sets are compared, see `curve_points`. Default: those of this set.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.membership import Triangular
+    >>> x, y = curve(Triangular(0, 1, 2), -1.0, 3.0, ["very"])
+    >>> x[[0, -1]].tolist(), float(y[x == 1.0][0]), float(y[x == 0.5][0])
+    ([-1.0, 3.0], 1.0, 0.25)
+    """
+    x = curve_points([chosen], low, high) if at is None else at
+    return Curve(x, hedged(chosen, hedges, x))
+
+
+# ---------------------------------------------------------------------- small drawings
 
 
 class Sketch(NamedTuple):
@@ -68,7 +138,7 @@ class Sketcher:
     def __init__(self, variables: Sequence[Variable], instances: Array) -> None:
         self._variables = {variable.name: variable for variable in variables}
         self._values = {variable.name: instances[:, d] for d, variable in enumerate(variables)}
-        self._spans = {name: _ends(variable, self._values[name]) for name, variable in self._variables.items()}
+        self._spans = {name: axis_of(variable, self._values[name]) for name, variable in self._variables.items()}
         self._outlines: dict[tuple[str, str, tuple[str, ...]], str] = {}
 
     def draw(
@@ -102,13 +172,8 @@ class Sketcher:
         return Sketch(low, high, self._outlines[key], behind, mark, names)
 
 
-def _ends(variable: Variable, values: Array) -> tuple[float, float]:
-    """Return the range to draw; each category has a place of the same width."""
-    return (-0.5, len(variable.categories) - 0.5) if variable.categories else span(variable, values)
-
-
 def outline(chosen: MembershipFunction, hedges: tuple[str, ...], low: float, high: float) -> str:
-    """Return the points of a set's curve from ``low`` to ``high``, as few as the eye needs.
+    """Return the points of a set's curve for SVG, as few as the eye needs.
 
     Examples
     --------
@@ -116,23 +181,17 @@ def outline(chosen: MembershipFunction, hedges: tuple[str, ...], low: float, hig
     >>> outline(Triangular(0, 1, 2), (), 0.0, 2.0)
     '0,34 60,3 120,34'
     """
-    if not high > low:
-        low, high = low - 0.5, low + 0.5
-    peak, width = float(chosen.peak(*chosen.parameters)), float(chosen.spread(*chosen.parameters))
-    near = peak + width * np.linspace(-4.0, 4.0, 65)  # an even grid would miss a narrow set
-    # Clip points outside the range rather than drop them: arrays of one size need one compiled program.
-    x = np.sort(np.concatenate([np.linspace(low, high, 121), np.clip(near, low, high)]))
-    mu = hedged(chosen, hedges, x)
-    points = np.column_stack([WIDTH * (x - low) / (high - low), _BOTTOM - (_BOTTOM - _TOP) * mu])
-    return " ".join(f"{across:.4g},{down:.3g}" for across, down in simplified(points, 0.25).round(1))
+    x, mu = curve(chosen, low, high, hedges)
+    points = np.column_stack([WIDTH * (x - x[0]) / (x[-1] - x[0]), _BOTTOM - (_BOTTOM - _TOP) * mu])
+    return " ".join(f"{across:.4g},{down:.3g}" for across, down in simplify_line(points, 0.25).round(1))
 
 
-def simplified(points: Array, tolerance: float) -> Array:
+def simplify_line(points: Array, tolerance: float) -> Array:
     """Simplify a line of points (n, 2) within a tolerance (Ramer, Douglas and Peucker).
 
     Examples
     --------
-    >>> simplified(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]]), 0.1).tolist()
+    >>> simplify_line(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]]), 0.1).tolist()
     [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]
     """
     kept = {0, len(points) - 1}
