@@ -25,9 +25,9 @@ from fuzzymil.studio.difference import difference
 from fuzzymil.studio.document import Context, Data, Document, check_document, check_text
 from fuzzymil.studio.edits import EDITS, ConflictError, drag_term
 from fuzzymil.studio.files import (
-    EXPORTS,
     Upload,
     export,
+    exports,
     losses_of,
     openable,
     plain_name,
@@ -417,7 +417,7 @@ def _hello(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
         "folder": None if session.folder is None else session.folder.name,
         "families": families(),
         "words": words(),
-        "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
+        "exports": exports(),
         "opens": openable(),
         "recovered": session.recovered,
         "notice": session.notice,
