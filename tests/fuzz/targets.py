@@ -23,9 +23,9 @@ from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
 from fuzzymil.rules.files import export_rules, read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER
+from fuzzymil.studio.start import demo_bags, demo_document
 
 TESTS = Path(__file__).parent.parent
 REFUSALS = (InputError, ModelFileError, ParameterError)

@@ -1,8 +1,5 @@
 """Reading and writing bags, benchmark datasets, and simulated data."""
 
-from importlib import import_module
-from typing import Any
-
 from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,
     BenchmarkSet,
@@ -41,9 +38,3 @@ __all__ = [
     "stream_bags",
     "write_bags",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "gpr":  # the radar simulator, which few need
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.gpr")
