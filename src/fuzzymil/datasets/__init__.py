@@ -12,8 +12,7 @@ from fuzzymil.datasets._benchmarks import (
     load_tiger,
 )
 from fuzzymil.datasets._io import Guess, guess_format, read_bags, stream_bags, write_bags
-from fuzzymil.datasets._planted import PLANTED, PlantedProblem, make_planted
-from fuzzymil.datasets._synthetic import CONCEPTS, make_two_concepts
+from fuzzymil.datasets._synthetic import CONCEPTS, PLANTED, PlantedProblem, make_planted, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
 
 __all__ = [

@@ -1,7 +1,16 @@
-"""The variables of MATLAB files of level 4 and 5 (up to version 7), read in Python alone.
+"""MATLAB files up to version 7, in the layouts in which collections of bags are published.
 
-Compiled readers crash on some damaged files. Here every size in a file is checked against the bytes that are there
-before anything is allocated, so damage is an error and nothing else.
+Names are matched in any case. These layouts are recognized:
+
+- arrays with one row per instance: instances in `INSTANCES`, the bag of each row in `BAGS`, and labels (one per row or
+  one per bag) in `LABELS`; also as the fields of a struct, nested or not;
+- a struct array with one element per bag and the fields `INSTANCES`, `LABELS` and optionally `NAMES`;
+- a cell array with one matrix per bag, and labels in `LABELS`;
+- a cell array with two columns, one row ``{matrix, label}`` per bag.
+
+The files themselves (levels 4 and 5) are read here in Python alone: compiled readers crash on some damaged files, and
+allocate what a file claims to have. Every size in a file is checked against the bytes that are there, and against the
+memory budget, before anything is allocated, so damage is an error and nothing else.
 """
 
 from __future__ import annotations
@@ -9,12 +18,215 @@ from __future__ import annotations
 import math
 import struct
 import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fuzzymil._utils import memory
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, codes
+from fuzzymil._utils.storage import written_atomically
+from fuzzymil.bags import Bags
+from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._format import FORMATS, Format
+from fuzzymil.datasets.formats.files import DataFile
+
+__all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "read_variables", "write_mat"]
+
+INSTANCES = ("instances", "instance", "x", "data", "features", "fea")
+"""Names of the variable or field with the instances."""
+
+BAGS = ("bag_ids", "bag_id", "bagids", "bagid", "milbag", "xtb", "bags", "bag")
+"""Names of the variable with the bag of each row."""
+
+LABELS = ("bag_labels", "baglab", "yb", "labels", "label", "y", "class", "targets", "target", "nlab")
+"""Names of the variable or field with the labels."""
+
+NAMES = ("name", "id", "bag_id", "bagid")
+"""Names of the field with the bag id."""
+
+
+def is_mat(file: DataFile, bag: object) -> bool:
+    """Return whether a file is named ``.mat`` or begins like a MATLAB file."""
+    return not file.is_folder and (file.suffix == ".mat" or file.content.startswith(b"MATLAB"))
+
+
+def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
+    """Read a MATLAB file; ``bag`` and ``label`` name variables that are not recognized."""
+    variables = _variables(file)
+    _fields.check_known("variable", bag, label, sorted(variables), file.problem)
+    with file.naming_errors():
+        found = _structs(file, variables, label)
+        if found is None and not _has_rows(variables, bag):
+            found = _cells(file, variables, label)
+        return _long(file, variables, bag, label) if found is None else found
+
+
+def _variables(file: DataFile) -> dict[str, Any]:
+    if file.content.startswith(b"MATLAB 7.3") or file.content.startswith(b"\x89HDF"):
+        raise file.error("is a MATLAB 7.3 file (HDF5), which is not supported: in MATLAB, use save(name, ..., '-v7')")
+    try:
+        return _flattened(read_variables(file.content))
+    except TooLargeError as problem:
+        raise file.too_large("has large variables", problem.n_bytes) from None
+    except DamagedError as problem:
+        raise file.error(f"is not a MATLAB file, or it is damaged ({problem}): download or save it again") from None
+
+
+def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace single structs by their fields."""
+    flat: dict[str, Any] = {}
+    for name, value in variables.items():
+        if isinstance(value, np.ndarray) and value.dtype.names and value.size == 1:
+            one = value.reshape(-1)[0]
+            flat.update(_flattened({field: one[field] for field in value.dtype.names}))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _named(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
+    lower = {name.lower(): name for name in reversed(list(variables))}
+    return next((variables[lower[name]] for name in names if name in lower), None)
+
+
+def _column(file: DataFile, values: Any, what: str) -> Array:
+    """Return numbers or text as a 1-D array; whole numbers become integers."""
+    array = np.asarray(values)
+    if array.dtype == object:
+        items = [np.asarray(item).reshape(-1) for item in array.reshape(-1)]
+        if any(len(item) != 1 for item in items):
+            raise file.error(f"has {what} with several values: store one number or text for each")
+        array = np.concatenate(items) if items else np.empty(0)
+    if array.dtype.kind == "U":
+        return np.array([text.strip() for text in array.reshape(-1).tolist()])
+    if array.dtype.kind not in "fiub":
+        raise file.error(f"has {what} of type {array.dtype}: store numbers or text")
+    array = array.reshape(-1)
+    if array.dtype.kind == "f":
+        # Beyond 2**53, a double may stand for an integer next to it.
+        whole = bool(np.isfinite(array).all()) and bool((np.abs(array) < 2**53).all())
+        return array.astype(np.int64) if whole and (array == np.floor(array)).all() else array
+    return array if array.dtype == np.uint64 and array.max(initial=0) >= 2**63 else array.astype(np.int64)
+
+
+def _matrix(file: DataFile, value: Any, what: str) -> Array:
+    if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "fiub":
+        raise file.error(f"has no 2-D numeric array (instances, features) for {what}: store one")
+    return value.astype(np.float64)
+
+
+def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
+    for value in variables.values():
+        names = {} if not isinstance(value, np.ndarray) else {name.lower(): name for name in value.dtype.names or ()}
+        if not any(name in names for name in INSTANCES):
+            continue
+        fields = {name: [element[name] for element in value.reshape(-1)] for name in names.values()}
+        parts = [_matrix(file, part, f"bag {b + 1}") for b, part in enumerate(_named(fields, INSTANCES))]
+        labels = _named(fields, LABELS) if label is None else variables[str(label)]
+        ids = _named(fields, NAMES)
+        return Bags.from_list(
+            parts,
+            labels=None if labels is None else _column(file, _objects(labels), "labels"),
+            ids=None if ids is None else _column(file, _objects(ids), "bag ids"),
+        )
+    return None
+
+
+def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
+    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
+    rows = _named(variables, INSTANCES)
+    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+    return matrix and (bag is not None or _named(variables, BAGS) is not None)
+
+
+def _objects(values: Any) -> Array:
+    if isinstance(values, np.ndarray):
+        return values
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
+    for value in variables.values():
+        if not isinstance(value, np.ndarray) or value.dtype != object or not value.size:
+            continue
+        paired = value.ndim == 2 and value.shape[1] == 2 and all(np.size(item) == 1 for item in value[:, 1])
+        cells = value[:, 0] if paired else value.reshape(-1)
+        if not all(np.asarray(cell).dtype.kind in "fiub" for cell in cells):
+            continue
+        if max(np.size(cell) for cell in cells) == 1 and not paired:
+            continue  # a column of ids or labels
+        parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
+        if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
+            parts = [part.T for part in parts]  # one instance per column
+        labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
+        return Bags.from_list(parts, labels=None if labels is None else _column(file, labels, "labels"))
+    return None
+
+
+def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: object) -> Bags:
+    rows = _named(variables, INSTANCES)
+    owners = _named(variables, BAGS) if bag is None else variables[str(bag)]
+    labels = _named(variables, LABELS) if label is None else variables[str(label)]
+    if rows is None or owners is None:
+        raise file.error(
+            f"has the variables {sorted(variables)}: expected instances in one of {', '.join(INSTANCES)}, the bag of "
+            f"each row in one of {', '.join(BAGS)} and labels in one of {', '.join(LABELS)}; rename the variables, or "
+            "choose them with bag=... and label=..."
+        )
+    instances = _matrix(file, rows, "the instances")
+    ids = _column(file, owners, "bag ids")
+    if len(ids) != len(instances):
+        raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: it needs one id per row")
+    target = None if labels is None else _column(file, labels, "labels")
+    bag_of_row = codes(ids)
+    if target is not None and len(target) == bag_of_row.max() + 1 < len(instances):
+        distinct = list(dict.fromkeys(ids.tolist()))
+        if distinct != sorted(distinct):
+            raise file.error(
+                "has one label per bag, but its bags are not sorted, so the match is unclear: store one label per row"
+            )
+        target = target[bag_of_row]
+    names = _named(variables, ("feature_names", "featurenames"))
+    truth = _named(variables, ("instance_labels",))
+    return Bags.from_long(
+        instances,
+        ids,
+        labels=target,
+        feature_names=None if names is None else [str(name) for name in _column(file, names, "feature names")],
+        instance_labels=None if truth is None else _column(file, truth, "instance labels"),
+    )
+
+
+def write_mat(bags: Bags, path: Path) -> None:
+    """Write arrays with one row per instance: instances, bag_ids, labels, feature_names, instance_labels."""
+    from scipy.io import savemat
+
+    _fields.ids_and_labels(bags, "a MATLAB file")
+    content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _stored(bags.ids[bags.bag_index])}
+    if bags.labels is not None:
+        content["labels"] = _stored(bags.labels[bags.bag_index])
+    if bags.instance_labels is not None:
+        content["instance_labels"] = _stored(bags.instance_labels)
+    if bags.feature_names is not None:
+        content["feature_names"] = _stored(np.array(bags.feature_names))
+    with written_atomically(path) as file:
+        savemat(file, content, do_compression=True)
+
+
+def _stored(values: Array) -> Array:
+    """Return values as MATLAB stores them: numbers as a column, text as a cell array."""
+    if values.dtype.kind in "fiub":
+        return values.reshape(-1, 1)
+    cells = np.empty((len(values), 1), dtype=object)
+    cells[:, 0] = _fields.values_as_text(values)
+    return cells
+
+
+# ---------------------------------------------------------------- the variables of a file
 
 # Types of data elements: numbers are given by their NumPy type, without the byte order.
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
@@ -49,7 +261,7 @@ class _Element(NamedTuple):
     end: int  # where the next element begins
 
 
-def variables(content: bytes) -> dict[str, Any]:
+def read_variables(content: bytes) -> dict[str, Any]:
     """Return the variables of a file by name.
 
     Numbers are arrays with their shape in MATLAB, sparse ones included; a char array becomes an array of its rows as
@@ -71,7 +283,7 @@ def variables(content: bytes) -> dict[str, Any]:
     >>> from scipy.io import savemat
     >>> file = io.BytesIO()
     >>> savemat(file, {"x": np.eye(2), "name": "two"})
-    >>> variables(file.getvalue())
+    >>> read_variables(file.getvalue())
     {'x': array([[1., 0.],
            [0., 1.]]), 'name': array(['two'], dtype='<U3')}
     """
@@ -261,7 +473,7 @@ class _Reader:
             units = units.astype("<u2")
         if len(units) != math.prod(shape):
             raise DamagedError(f"text of shape {shape} has {len(units):,} characters")
-        return _joined(units, shape, self._budget)
+        return _char_rows(units, shape, self._budget)
 
     def _sparse(self, rest: memoryview, shape: tuple[int, ...], is_logical: bool) -> Array:
         rows = self._element(rest, 0)
@@ -277,7 +489,7 @@ class _Reader:
         if int(end[0]) != 0 or (counts < 0).any() or n_values > min(len(row), len(values)):
             raise DamagedError("the columns of a sparse array do not fit its values")
         column = np.repeat(np.arange(shape[1]), counts)
-        return _spread(row[:n_values].astype(np.int64), column, values[:n_values], shape, self._budget)
+        return _dense_of_sparse(row[:n_values].astype(np.int64), column, values[:n_values], shape, self._budget)
 
 
 class _OldReader:
@@ -322,7 +534,7 @@ class _OldReader:
         if layout == 1:
             if values.size and not (np.isfinite(values) & (values >= 0) & (values < 2**16)).all():
                 raise DamagedError("text has an impossible character")
-            return name, _joined(values.astype("<u2"), found.shape, self._budget), end
+            return name, _char_rows(values.astype("<u2"), found.shape, self._budget), end
         if is_complex:
             imaginary = np.frombuffer(self._content[start + size : end], number)
             found = found + 1j * imaginary.reshape(found.shape, order="F")
@@ -336,10 +548,10 @@ class _OldReader:
             raise DamagedError("a sparse array has a wrong shape")
         places = table[:, :2].astype(np.int64)
         rows, columns = (places[:-1] - 1).T
-        return _spread(rows, columns, table[:-1, 2], tuple(places[-1].tolist()), self._budget)
+        return _dense_of_sparse(rows, columns, table[:-1, 2], tuple(places[-1].tolist()), self._budget)
 
 
-def _joined(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
+def _char_rows(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
     """Return the rows of a char array, UTF-16 units or characters column after column, as text."""
     if not math.prod(shape):
         return np.array([], dtype=str)
@@ -350,7 +562,7 @@ def _joined(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
     return np.array(texts).reshape(shape[:-1])
 
 
-def _spread(rows: Array, columns: Array, values: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
+def _dense_of_sparse(rows: Array, columns: Array, values: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
     """Return a dense array with these values at these places."""
     if min(shape) < 0:
         raise DamagedError(f"a sparse array has the shape {shape}")
@@ -362,3 +574,15 @@ def _spread(rows: Array, columns: Array, values: Array, shape: tuple[int, ...], 
     dense = np.zeros(shape, dtype=np.float64)
     dense[rows, columns] = values
     return dense
+
+
+FORMATS["mat"] = Format(
+    name="mat",
+    title="MATLAB file",
+    suffixes=(".mat",),
+    read=read_mat,
+    write=write_mat,
+    is_match=is_mat,
+    rank=2,
+    storage="binary",
+)

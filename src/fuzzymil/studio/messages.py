@@ -1,4 +1,4 @@
-"""Values as JSON: numbers that are not finite become null."""
+"""What travels between page and program: JSON without NaN, and limits, so that one message cannot take the machine."""
 
 from __future__ import annotations
 
@@ -11,15 +11,29 @@ import numpy as np
 
 from fuzzymil._utils.text import half_character
 
-__all__ = ["decoded", "encoded", "number_of", "plain", "texts"]
+__all__ = ["LIMITS", "from_json", "id_of", "json_value", "texts", "to_json"]
+
+LIMITS = {
+    "message": 48_000_000,  # bytes of one message: a file of 32 MB as base64
+    "file": 32_000_000,  # bytes
+    "text": 500_000,  # characters
+    "rules": 500,
+    "variables": 2_000,
+    "terms": 10_000,
+    "instances": 1_000_000,
+    "windows": 16,
+    "epochs": 10_000,
+    "training_seconds": 3_600,
+}
+"""What the studio accepts at most, by name; the page shows it."""
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value that JSON holds; NaN and infinities become None, arrays lists, anything unknown its text.
 
     Examples
     --------
-    >>> plain({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
+    >>> json_value({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
     {'score': [0.5, None], 'bag': 3}
     """
     if value is None or isinstance(value, str | bool | int):
@@ -30,24 +44,24 @@ def plain(value: Any) -> Any:
         found = value.tolist()
         if value.dtype.kind in "biuU" or (value.dtype.kind == "f" and np.isfinite(value).all()):
             return found  # the usual case, at once
-        return found if all(type(each) is str for each in found) else [plain(each) for each in found]
+        return found if all(type(each) is str for each in found) else [json_value(each) for each in found]
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return json_value(value.item())
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): json_value(each) for key, each in value.items()}
     if isinstance(value, list) and all(type(each) is str for each in value):
         return value
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(each) for each in value]
+        return [json_value(each) for each in value]
     return str(value)
 
 
-def encoded(message: Any) -> str:
+def to_json(message: Any) -> str:
     """Return a message as JSON text."""
-    return json.dumps(plain(message), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(json_value(message), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-def decoded(text: str | bytes) -> Any:
+def from_json(text: str | bytes) -> Any:
     """Return the content of JSON text; numbers beyond its standard (NaN, Infinity) raise ValueError."""
 
     def refuse(name: str) -> Any:
@@ -56,14 +70,8 @@ def decoded(text: str | bytes) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def number_of(message: Any) -> int | float | str | None:
-    """Return what a message calls itself, so that its answer can say so; None for what is no number or short text.
-
-    Examples
-    --------
-    >>> number_of({"id": 7}), number_of({"id": [[7]]})
-    (7, None)
-    """
+def id_of(message: Any) -> int | float | str | None:
+    """Return the id of a message, to be repeated in the answer; None for what is no number or short text."""
     found = message.get("id") if isinstance(message, dict) else None
     if isinstance(found, str):
         return found if len(found) <= 100 and half_character(found) is None else None
