@@ -737,7 +737,11 @@ def _truth_table(kinds: Sequence[str]) -> Table:
         ["kind", "a bag is positive if", "instances per bag"],
         [[kind, PLANTED[kind].truth, "{} to {}".format(*PLANTED[kind].sizes)] for kind in kinds],
         "Values are uniform between 0 and 10 unless stated otherwise."
-        + (" In “shift”, even the best possible decision is right for only 89% of the bags." if "shift" in kinds else ""),
+        + (
+            " In “shift”, even the best possible decision is right for only 89% of the bags."
+            if "shift" in kinds
+            else ""
+        ),
         prose=True,
     )
 
