@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils import arrays, html, memory
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, data_frame
 from fuzzymil._utils.drawings import histogram, histogram_svg
 from fuzzymil._utils.errors import (
     InputError,
@@ -26,7 +26,6 @@ from fuzzymil._utils.errors import (
     did_you_mean,
     warn_user,
 )
-from fuzzymil._utils.frames import data_frame
 from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words

@@ -224,7 +224,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
 
     Parameters are those of `read_data`, and the fitted model.
     """
-    from fuzzymil._utils.prefetch import prefetch
+    from fuzzymil._utils.runtime import prefetch
     from fuzzymil.bags import Column
     from fuzzymil.bags import Columns as Features
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError

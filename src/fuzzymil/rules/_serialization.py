@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from fuzzymil._utils import html, storage
-from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.registry import package_above
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
 from fuzzymil.rules._rule_set import RuleSet
