@@ -254,7 +254,7 @@ def depth(item: Any) -> int:
     return levels
 
 
-def frozen(array: Array) -> Array:
+def read_only(array: Array) -> Array:
     """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
@@ -262,15 +262,15 @@ def frozen(array: Array) -> Array:
 
 
 def is_sealed(array: Array) -> bool:
-    """Return whether nobody can write to the numbers of a `frozen` view: the array behind it is read-only, too.
+    """Return whether nobody can write to the numbers of a `read_only` view: the array behind it is read-only, too.
 
     Examples
     --------
     >>> numbers = np.zeros(3)
-    >>> is_sealed(frozen(numbers))
+    >>> is_sealed(read_only(numbers))
     False
     >>> numbers.flags.writeable = False
-    >>> is_sealed(frozen(numbers))
+    >>> is_sealed(read_only(numbers))
     True
     """
     behind = array.base
@@ -386,7 +386,7 @@ def _codes_of_objects(values: Array) -> npt.NDArray[np.int64]:
         raise InputTypeError(f"{reprlib.repr(odd)} cannot be a bag id or a label: use numbers or text.") from None
 
 
-def joined(columns: Sequence[Array | None]) -> Array | None:
+def concatenate(columns: Sequence[Array | None]) -> Array | None:
     """Concatenate columns without mixing their types, or return None unless all are known."""
     known = [part for part in columns if part is not None]
     if len(known) < len(columns):
