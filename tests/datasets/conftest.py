@@ -8,7 +8,7 @@ import pytest
 from stand_ins import Server, small_set
 
 from fuzzymil.datasets import BENCHMARKS, write_bags
-from fuzzymil.datasets._download import content_checksum
+from fuzzymil.datasets._benchmarks import content_checksum
 
 
 @pytest.fixture

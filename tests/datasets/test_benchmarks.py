@@ -13,7 +13,7 @@ from fuzzymil import Bags
 from fuzzymil import datasets as datasets_module
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, _benchmarks, describe, write_bags
-from fuzzymil.datasets._download import content_checksum
+from fuzzymil.datasets._benchmarks import content_checksum
 
 pytestmark = pytest.mark.usefixtures("cache")
 

@@ -14,7 +14,8 @@ from scipy.io import loadmat, matlab, savemat
 
 from fuzzymil import Bags
 from fuzzymil.datasets import DataFileError, read_bags, write_bags
-from fuzzymil.datasets.formats import _mat, _rows
+from fuzzymil.datasets.formats import csv
+from fuzzymil.datasets.formats.mat import read_variables
 
 HEADER = "bag,label,f1,f2\nb1,0,1,2\nb1,0,3,4\nb2,1,5,6\n"
 
@@ -239,7 +240,7 @@ def test_matlab_files_are_read_as_scipy_reads_them(form, packed):
         content["c"] = "plain"
     file = io.BytesIO()
     savemat(file, content, format=form, do_compression=packed)
-    found = _mat.variables(file.getvalue())
+    found = read_variables(file.getvalue())
     expected = {name: value for name, value in loadmat(file).items() if not name.startswith("__")}
     assert found.keys() == expected.keys()
     assert [name for name in expected if not same(found[name], expected[name])] == []
@@ -254,7 +255,7 @@ def test_files_of_many_versions_of_matlab_are_read_as_scipy_reads_them():
     for path in sorted(folder.glob("test*_[4-7].*.mat")):
         if any(word in path.name for word in ("complex", "func", "hdf5")):  # left out, or not supported
             continue
-        found = _mat.variables(path.read_bytes())
+        found = read_variables(path.read_bytes())
         expected = {name: value for name, value in loadmat(path).items() if not name.startswith("__")}
         assert found.keys() == expected.keys(), path.name
         assert [name for name in expected if not same(found[name], expected[name])] == [], path.name
@@ -331,17 +332,17 @@ def reader(request, monkeypatch):
     """Each of the three ways to read a table."""
 
     def irregular(*_):
-        raise _rows._IrregularError
+        raise csv._IrregularError
 
     if request.param == "arrow":
         pytest.importorskip("pyarrow")
-        monkeypatch.setattr(_rows, "_LEAST_FOR_ARROW", 0)
+        monkeypatch.setattr(csv, "_LEAST_FOR_ARROW", 0)
     else:
-        monkeypatch.setattr(_rows, "_read_by_arrow", lambda *_: None)
+        monkeypatch.setattr(csv, "_read_by_arrow", lambda *_: None)
     if request.param == "rows":
-        monkeypatch.setattr(_rows, "_regular_blocks", irregular)
-    monkeypatch.setattr(_rows, "_BLOCK", 64)
-    monkeypatch.setattr(_rows, "_BLOCK_ROWS", 7)
+        monkeypatch.setattr(csv, "_regular_blocks", irregular)
+    monkeypatch.setattr(csv, "_BLOCK", 64)
+    monkeypatch.setattr(csv, "_BLOCK_ROWS", 7)
     return request.param
 
 
@@ -380,8 +381,8 @@ def test_every_reader_of_tables_reads_the_same(tmp_path, reader, change):
     [
         ("k9,1,x,1,1", r"line 62, column 'f1': expected a number, found 'x'"),
         ("k9,1,1_0,1,1", "line 62, column 'f1'"),
-        ("k9,1,1,inf,1", "line 62, column 'f2': 'inf' is infinite"),
-        ("k9,1,1,1e999,1", "line 62, column 'f2': '1e999' is infinite"),
+        ("k9,1,1,inf,1", "'f2' of bag k9, row 3 of the bag .line 62., is infinite"),
+        ("k9,1,1,1e999,1", "'f2' of bag k9, row 3 of the bag .line 62., is infinite"),
         ("k9,1,nan(7),1,1", "line 62, column 'f1'"),
         ("k9,1,0x10,1,1", "line 62, column 'f1'"),
         ("k9,1,1,1", "line 62: 4 values, but line 1 has 5"),

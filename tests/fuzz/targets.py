@@ -23,9 +23,9 @@ from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
 from fuzzymil.rules.files import export_rules, read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER
+from fuzzymil.studio.start import demo_bags, demo_document
 
 TESTS = Path(__file__).parent.parent
 REFUSALS = (InputError, ModelFileError, ParameterError)
@@ -122,20 +122,20 @@ def _check_bags(name, other_reader=None):
 
 def _read_slowly(path, found):
     """Read a table row by row and compare with how it was read."""
-    from fuzzymil.datasets.formats import _rows
+    from fuzzymil.datasets.formats import csv
 
-    arrow, regular = _rows._read_by_arrow, _rows._regular_blocks
+    arrow, regular = csv._read_by_arrow, csv._regular_blocks
 
     def irregular(*_):
-        raise _rows._IrregularError
+        raise csv._IrregularError
 
     try:
-        _rows._read_by_arrow, _rows._regular_blocks = lambda *_: None, irregular
+        csv._read_by_arrow, csv._regular_blocks = lambda *_: None, irregular
         slow = read_bags(path)
-        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 0
+        csv._read_by_arrow, csv._regular_blocks, csv._LEAST_FOR_ARROW = arrow, regular, 0
         fast = read_bags(path)
     finally:
-        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 1 << 20
+        csv._read_by_arrow, csv._regular_blocks, csv._LEAST_FOR_ARROW = arrow, regular, 1 << 20
     if not (_same(slow, found) and _same(fast, found)):
         raise SilentDifferenceError("the fast and the slow reader of tables disagree")
 
