@@ -313,13 +313,12 @@ def _saved(save: Any, name: str) -> bytes:
 def _model(case: Case) -> Any:
     """Return an expert system with the rules, fitted to the labels of the bags."""
     from fuzzymil.estimators import MIMamdani, MISugeno
-    from fuzzymil.rules import RuleBase
 
     threshold = case.threshold if case.classes is not None else None
     positive = None
     if case.classes is not None and len(case.outputs) == 1:
         positive = case.classes[case.positive]
-    make: Any = MISugeno if isinstance(case.rules, RuleBase) else MIMamdani
+    make: Any = MIMamdani if case.rules.concludes_sets else MISugeno
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
         return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)

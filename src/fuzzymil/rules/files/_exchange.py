@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import MembershipFunction, Singleton
-from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files._format import Format, Rules, register_format
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.files._sets import Word, write_set
-from fuzzymil.rules.files._system import Output, System, parts, rules_of, system_of
+from fuzzymil.rules.files._system import Output, System, rules_of, system_of
 from fuzzymil.rules.files._text import distinct, word_for
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.language.printer import format_number
@@ -200,9 +200,8 @@ def register_exchange_format(
 ) -> None:
     """Register a format of other programs, which hold systems for single instances."""
 
-    def write(rules: Rules) -> tuple[str, list[str]]:
-        base, outputs = parts(rules)
-        for position, rule in enumerate(base.rules, start=1):
+    def write(rules: RuleBase) -> tuple[str, list[str]]:
+        for position, rule in enumerate(rules.rules, start=1):
             if is_quantified(rule.premise):
                 raise ParameterError(
                     f"Rule {position} cannot be written to {writer.title}, which has no quantifiers: it knows single "
@@ -211,10 +210,10 @@ def register_exchange_format(
                 )
         made = writer(system_of(rules))
         made.text()  # raises if the rules cannot be written
-        lost = [*_lost_with_bags(base, [*base.variables, *outputs]), *made.changes()]
+        lost = [*_lost_with_bags(rules), *made.changes()]
         return made.text(lost), lost
 
-    def read_rules(text: str, *block: str) -> Rules:
+    def read_rules(text: str, *block: str) -> RuleBase:
         return rules_of(read(text, *block))
 
     register_format(Format(name=name, title=writer.title, endings=endings, write=write, read=read_rules))
@@ -223,14 +222,15 @@ def register_exchange_format(
 # ---------------------------------------------------------------------- what is lost
 
 
-def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
+def _lost_with_bags(base: RuleBase) -> list[str]:
+    variables = base.all_variables
     lost = ["The format has no bags: other programs infer one instance at a time."]
     if base.aggregation != "max":
         lost.append(
             f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
             "kept: it is read back as aggregation='max'."
         )
-    first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
+    first_order = base.coefs.shape[2] > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
         lost.append(
             "The aggregation of the instances' linear conclusions "

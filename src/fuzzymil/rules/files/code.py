@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Missing, Singleton
 from fuzzymil.inference.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.files._exchange import codes_of_categories
-from fuzzymil.rules.files._format import Format, Rules, register_format
-from fuzzymil.rules.files._system import Output, System, Term, parts, system_of
+from fuzzymil.rules.files._format import Format, register_format
+from fuzzymil.rules.files._system import Output, System, Term, system_of
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
 
 JOINS = {
@@ -894,11 +895,10 @@ C = Language(
 )
 
 
-def _export(language: Language, rules: Rules) -> tuple[str, list[str]]:
-    base, _ = parts(rules)
+def _export(language: Language, rules: RuleBase) -> tuple[str, list[str]]:
     lost = ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
-    lost += codes_of_categories(base.variables)
-    return language.text(Program(system_of(rules), base, language), lost), lost
+    lost += codes_of_categories(rules.variables)
+    return language.text(Program(system_of(rules), rules, language), lost), lost
 
 
 register_format(Format(name="python", title="code", endings=(".py",), write=lambda rules: _export(PYTHON, rules)))

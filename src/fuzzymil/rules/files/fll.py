@@ -40,7 +40,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules.activation import check_activation
+from fuzzymil.rules.conclusion import check_activation
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
