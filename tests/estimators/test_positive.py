@@ -80,7 +80,7 @@ def test_without_a_name_they_are_about_the_class_that_sorts_last():
     model = RuleClassifier(random_state=0).fit(BAGS, SICK)
     assert (model.pos_label_, model.rules_.outputs) == ("healthy", ("healthy",))
     about = RuleClassifier(random_state=0, pos_label="diseased").fit(BAGS, SICK)
-    assert about.rules_.outputs == ("diseased",)
+    assert about.rules_.output_names == ("diseased",)
     np.testing.assert_array_equal(about.predict(BAGS), SICK)
     assert "diseased" not in model.rules_.to_text()
 

@@ -172,7 +172,7 @@ class _Features(NamedTuple):
         if not bags.is_large_sparse:
             return cls(bags, bags)
         places = informative_features(bags, labels.targets, labels.weights)
-        return cls(bags, bags.only(places), places)
+        return cls(bags, bags.select_features(places), places)
 
     def widen(self, found: RuleBase) -> RuleBase:
         """Return rules over all features."""
