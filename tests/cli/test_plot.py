@@ -21,7 +21,7 @@ def test_every_kind_of_figure(desk, tmp_path, kind):
 
 def test_shapes_are_for_additive_rules(desk, tmp_path):
     model = tmp_path / "additive.json"
-    load_model(desk / "model.json").set_params(normalize=False, init="kmeans").fit(
+    load_model(desk / "model.json").set_params(operators__normalize=False).fit(
         read_bags(desk / "boxes.csv", bag="box", label="color")
     ).save(model)
     good("plot", "shapes", model, desk / "boxes.csv", "--bag", "box", "--label", "color", "-o", tmp_path / "figure.svg")

@@ -252,6 +252,8 @@ def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
     from fuzzymil.estimators import Training
 
     rules = settings.get("rules")
+    if rules is not None and "n_rules" in settings:
+        raise ParameterError("--n-rules cannot apply to rules that are given with --init: omit it.")
     found = settings if rules is None else {"max_epochs": Training.max_epochs} | settings
     if task is Task.regression:
         return found | {"threshold": None}
