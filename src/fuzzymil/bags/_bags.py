@@ -492,7 +492,7 @@ class Bags:
         )
 
     def per_bag(self, name: str) -> Array:
-        """Return the value of a column that is not a feature (``source.extra``), shape (n_bags,), if bags have one each.
+        """Return the value of a column beside the features (``source.extra``), shape (n_bags,), if bags have one each.
 
         Examples
         --------

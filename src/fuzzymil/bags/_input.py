@@ -17,10 +17,10 @@ from fuzzymil._utils.arrays import (
     codes,
     column_names,
     depth,
-    read_only,
     is_sparse,
     missing,
     numeric,
+    read_only,
     sparse_rows,
     text_names,
 )
