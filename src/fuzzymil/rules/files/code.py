@@ -8,6 +8,7 @@ input (NaN) satisfies its conditions; a linear conclusion of it is NaN. A rule w
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -317,13 +318,13 @@ def _check(system: System, base: RuleSet) -> None:
         raise ParameterError("Code cannot keep previous values (hold=True): it has no memory.")
 
 
-# ---------------------------------------------------------------------- Python
+# ---------------------------------------------------------------------- functions in both languages
 
-_PY_EXPRESSIONS = {
+_EXPRESSIONS = {
     # sets
     "mu_gaussian(x, c, s)": "math.exp(-0.5 * ((x - c) / s) ** 2)",
     "mu_bell(x, c, s, b)": "1 / (1 + abs((x - c) / s) ** (2 * b)) if abs((x - c) / s) < 1 else "
-    "(lambda r: r / (1 + r))(abs((x - c) / s) ** (-2 * b))",
+    "abs((x - c) / s) ** (-2 * b) / (1 + abs((x - c) / s) ** (-2 * b))",
     "mu_sigmoid(x, c, k)": "1 / (1 + math.exp(-k * (x - c))) if k * (x - c) > -700 else 0.0",
     "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
     "mu_trapezoidal(x, a, b, c, d)": "0.0 if x < a or x > d else 1.0 if b <= x <= c else "
@@ -341,7 +342,7 @@ _PY_EXPRESSIONS = {
     "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
     "mu_ramp(x, a, b)": "min(max((x - a) / (b - a), 0.0), 1.0)",
     "mu_concave(x, a, b)": "1 / (1 + max((b - x) / (b - a), 0.0))",
-    "mu_arc(x, a, b)": "(lambda t: math.sqrt(t * (2 - t)))(mu_ramp(x, a, b))",
+    "mu_arc(x, a, b)": "math.sqrt(mu_ramp(x, a, b) * (2 - mu_ramp(x, a, b)))",
     "mu_cosine(x, c, s)": "0.5 * (1 + math.cos(2 * math.pi * (x - c) / s)) if abs(x - c) < s / 2 else 0.0",
     "mu_spike(x, c, s)": "math.exp(-10 * abs(x - c) / s)",
     "mu_semi_ellipse(x, a, b)": "2 * math.sqrt((x - a) * (b - x)) / (b - a) if a < x < b else 0.0",
@@ -376,31 +377,91 @@ _PY_EXPRESSIONS = {
     "s_drastic(a, b)": "max(a, b) if min(a, b) == 0 else 1.0",
     "s_nilpotent(a, b)": "max(a, b) if a + b < 1 else 1.0",
     "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
-    # instances of a bag
-    "greatest(values, alpha)": "max(values)",
-    "least(values, alpha)": "min(values)",
-    "mean(values, alpha)": "sum(values) / len(values)",
-    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
-    "sum_of(values, alpha)": "min(sum(values), 1.0)",
-    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
-    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
-}
-# Where a formula is undefined, its value is NaN, and what is too great is infinite.
-_PY_FORMULAS = {
+    # formulas
     "unit(a)": "0.0 if a < 0 else 1.0 if a > 1 else a",
     "f_add(a, b)": "a + b",
     "f_subtract(a, b)": "a - b",
     "f_multiply(a, b)": "a * b",
-    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
-    "math.copysign(1.0, b)",
     "f_negative(a)": "-a",
     "f_abs(a)": "abs(a)",
+    "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_minimum(a, b)": "a if a != a or a < b else b",
     "f_maximum(a, b)": "a if a != a or a > b else b",
+    "f_greater(a, b)": "1.0 if a > b else 0.0",
+    "f_greater_equal(a, b)": "1.0 if a >= b else 0.0",
+    "f_equal(a, b)": "1.0 if a == b else 0.0",
+    "f_not_equal(a, b)": "1.0 if a != b else 0.0",
+    "f_less_equal(a, b)": "1.0 if a <= b else 0.0",
+    "f_less(a, b)": "1.0 if a < b else 0.0",
+    "f_logical_and(a, b)": "1.0 if a != 0 and b != 0 else 0.0",
+    "f_logical_or(a, b)": "1.0 if a != 0 or b != 0 else 0.0",
+    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
+}
+_C_SIGNS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.And: "&&",
+    ast.Or: "||",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+_C_NAMES = {"abs": "fabs", "min": "fmin", "max": "fmax", "inf": "HUGE_VAL", "pi": repr(math.pi)}
+
+
+def c_expression(expression: str | ast.expr) -> str:
+    """Return an expression of Python in C.
+
+    Examples
+    --------
+    >>> c_expression("1 - abs(x) ** 2 if 0 < x else math.sqrt(x)")
+    '(0.0 < x ? 1.0 - pow(fabs(x), 2.0) : sqrt(x))'
+    """
+    node = ast.parse(expression, mode="eval").body if isinstance(expression, str) else expression
+
+    def part(node: ast.expr) -> str:
+        joined = isinstance(node, ast.BinOp | ast.UnaryOp) and not isinstance(getattr(node, "op", None), ast.Pow)
+        return f"({c_expression(node)})" if joined else c_expression(node)
+
+    match node:
+        case ast.Constant():
+            return repr(float(node.value))  # type: ignore[arg-type]
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _C_NAMES.get(name, name)
+        case ast.Call():
+            return f"{c_expression(node.func)}({', '.join(map(c_expression, node.args))})"
+        case ast.UnaryOp(op=ast.USub()):
+            return f"-{part(node.operand)}"
+        case ast.BinOp(op=ast.Pow()):
+            return f"pow({c_expression(node.left)}, {c_expression(node.right)})"
+        case ast.BinOp():
+            return f"{part(node.left)} {_C_SIGNS[type(node.op)]} {part(node.right)}"
+        case ast.Compare():
+            pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+            tests = [f"{part(a)} {_C_SIGNS[type(op)]} {part(b)}" for a, op, b in pairs]
+            return tests[0] if len(tests) == 1 else f"({' && '.join(tests)})"
+        case ast.BoolOp():
+            return f"({f' {_C_SIGNS[type(node.op)]} '.join(map(c_expression, node.values))})"
+        case ast.IfExp():
+            test, then, otherwise = map(c_expression, (node.test, node.body, node.orelse))
+            return f"({test} ? {then} : {otherwise})"
+    raise AssertionError(f"C has no {ast.dump(node)}")
+
+
+# ---------------------------------------------------------------------- Python
+
+# Where a formula is undefined, its value is NaN, and what is too great is infinite.
+_PY_FORMULAS = {
+    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
+    "math.copysign(1.0, b)",
     "f_power(a, b)": "guarded(math.pow, a, b, least=-math.inf if a < 0 and b % 2 == 1 else math.inf) "
     "if a or b >= 0 else math.copysign(math.inf, a if b % 2 == 1 else 1.0)",
     "f_fmod(a, b)": "guarded(math.fmod, a, b)",
-    "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_log(a)": "guarded(math.log, a) if a else -math.inf",
     "f_log10(a)": "guarded(math.log10, a) if a else -math.inf",
     "f_log1p(a)": "guarded(math.log1p, a) if a != -1 else -math.inf",
@@ -412,20 +473,14 @@ _PY_FORMULAS = {
         f"f_{name}(a)": f"float({function}(a)) if math.isfinite(a) else a"
         for name, function in {"floor": "math.floor", "ceil": "math.ceil", "round": "round"}.items()
     },
-    **{
-        f"f_{name}(a, b)": f"1.0 if {condition} else 0.0"
-        for name, condition in {
-            "greater": "a > b",
-            "greater_equal": "a >= b",
-            "equal": "a == b",
-            "not_equal": "a != b",
-            "less_equal": "a <= b",
-            "less": "a < b",
-            "logical_and": "a != 0 and b != 0",
-            "logical_or": "a != 0 or b != 0",
-        }.items()
-    },
-    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
+    # instances of a bag
+    "greatest(values, alpha)": "max(values)",
+    "least(values, alpha)": "min(values)",
+    "mean(values, alpha)": "sum(values) / len(values)",
+    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
+    "sum_of(values, alpha)": "min(sum(values), 1.0)",
+    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
+    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
 }
 _PY_BLOCKS = {
     "guarded": """def guarded(function, *values, least=math.inf):
@@ -560,7 +615,7 @@ PYTHON = Language(
     functions={
         **{
             head.partition("(")[0]: f"def {head}:\n    return {body}"
-            for head, body in {**_PY_EXPRESSIONS, **_PY_FORMULAS}.items()
+            for head, body in {**_EXPRESSIONS, **_PY_FORMULAS}.items()
         },
         **_PY_BLOCKS,
     },
@@ -571,87 +626,12 @@ PYTHON = Language(
 
 # ---------------------------------------------------------------------- C99
 
-_C_EXPRESSIONS = {
-    # sets
-    "mu_gaussian(x, c, s)": "exp(-0.5 * ((x - c) / s) * ((x - c) / s))",
-    "mu_bell(x, c, s, b)": "1 / (1 + pow(fabs((x - c) / s), 2 * b))",
-    "mu_sigmoid(x, c, k)": "1 / (1 + exp(-k * (x - c)))",
-    "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
-    "mu_trapezoidal(x, a, b, c, d)": "x < a || x > d ? 0.0 : b <= x && x <= c ? 1.0 : "
-    "x < b ? (x - a) / (b - a) : (d - x) / (d - c)",
-    "mu_rectangle(x, a, b)": "a <= x && x <= b ? 1.0 : 0.0",
-    "mu_singleton(x, a)": "x == a ? 1.0 : 0.0",
-    "mu_binary(x, a, k)": "(k > 0 ? x >= a : x <= a) ? 1.0 : 0.0",
-    "risen(t)": "t <= 0 ? 0.0 : t >= 1 ? 1.0 : t <= 0.5 ? 2 * t * t : 1 - 2 * (1 - t) * (1 - t)",
-    "mu_s_shape(x, a, b)": "a < b ? risen((x - a) / (b - a)) : x >= b ? 1.0 : 0.0",
-    "mu_z_shape(x, a, b)": "a < b ? risen((b - x) / (b - a)) : x <= a ? 1.0 : 0.0",
-    "mu_pi_shape(x, a, b, c, d)": "mu_s_shape(x, a, b) * mu_z_shape(x, c, d)",
-    "mu_two_sided_gaussian(x, a, r, b, s)": "(x < a ? mu_gaussian(x, a, r) : 1.0) * "
-    "(x > b ? mu_gaussian(x, b, s) : 1.0)",
-    "mu_sigmoid_difference(x, a, r, f, b)": "fabs(mu_sigmoid(x, a, r) - mu_sigmoid(x, b, f))",
-    "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
-    "mu_ramp(x, a, b)": "fmin(fmax((x - a) / (b - a), 0.0), 1.0)",
-    "mu_concave(x, a, b)": "1 / (1 + fmax((b - x) / (b - a), 0.0))",
-    "mu_arc(x, a, b)": "sqrt(mu_ramp(x, a, b) * (2 - mu_ramp(x, a, b)))",
-    "mu_cosine(x, c, s)": "fabs(x - c) < s / 2 ? 0.5 * (1 + cos(6.283185307179586 * (x - c) / s)) : 0.0",
-    "mu_spike(x, c, s)": "exp(-10 * fabs(x - c) / s)",
-    "mu_semi_ellipse(x, a, b)": "a < x && x < b ? 2 * sqrt((x - a) * (b - x)) / (b - a) : 0.0",
-    # values with a degree
-    "inverse_ramp(w, a, b)": "a + (b - a) * w",
-    "inverse_concave(w, a, b)": "b - (b - a) * (1 / w - 1)",
-    "inverse_arc(w, a, b)": "b - (b - a) * sqrt(fmax(1 - w * w, 0.0))",
-    "way(w)": "w <= 0.5 ? sqrt(w / 2) : 1 - sqrt(fmax(1 - w, 0.0) / 2)",
-    "inverse_s_shape(w, a, b)": "a + (b - a) * way(w)",
-    "inverse_z_shape(w, a, b)": "b - (b - a) * way(w)",
-    "inverse_sigmoid(w, c, k)": "w < 1 ? c + log(w / (1 - w)) / k : copysign(HUGE_VAL, k)",
-    # hedges
-    "hedge_not(a)": "1 - a",
-    "hedge_very(a)": "a * a",
-    "hedge_somewhat(a)": "sqrt(a)",
-    "hedge_extremely(a)": "a <= 0.5 ? 2 * a * a : 1 - 2 * (1 - a) * (1 - a)",
-    "hedge_seldom(a)": "a <= 0.5 ? sqrt(a / 2) : 1 - sqrt((1 - a) / 2)",
-    # norms
-    "t_min(a, b)": "fmin(a, b)",
-    "t_product(a, b)": "a * b",
-    "t_lukasiewicz(a, b)": "fmax(a + b - 1, 0.0)",
-    "t_hamacher(a, b)": "a > 0 && b > 0 ? a * b / (a + b - a * b) : 0.0",
-    "t_einstein(a, b)": "a * b / (2 - (a + b - a * b))",
-    "t_drastic(a, b)": "fmax(a, b) == 1 ? fmin(a, b) : 0.0",
-    "t_nilpotent(a, b)": "a + b > 1 ? fmin(a, b) : 0.0",
-    "t_dombi(a, b)": "a > 0 && b > 0 ? 1 / (1 + hypot((1 - a) / a, (1 - b) / b)) : 0.0",
-    "s_max(a, b)": "fmax(a, b)",
-    "s_algebraic(a, b)": "a + b - a * b",
-    "s_bounded(a, b)": "fmin(a + b, 1.0)",
-    "s_hamacher(a, b)": "a * b != 1 ? (a + b - 2 * a * b) / (1 - a * b) : 1.0",
-    "s_einstein(a, b)": "(a + b) / (1 + a * b)",
-    "s_drastic(a, b)": "fmin(a, b) == 0 ? fmax(a, b) : 1.0",
-    "s_nilpotent(a, b)": "a + b < 1 ? fmax(a, b) : 1.0",
-    "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
-}
 _ONE_TO_ONE = ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 _C_FORMULAS = {
-    "unit(a)": "a < 0 ? 0.0 : a > 1 ? 1.0 : a",
-    "f_add(a, b)": "a + b",
-    "f_subtract(a, b)": "a - b",
-    "f_multiply(a, b)": "a * b",
     "f_divide(a, b)": "a / b",
-    "f_negative(a)": "-a",
     "f_power(a, b)": "pow(a, b)",
     "f_fmod(a, b)": "fmod(a, b)",
-    "f_arctan2(a, b)": "atan2(a, b)",
-    "f_abs(a)": "fabs(a)",
     "f_round(a)": "rint(a)",
-    "f_minimum(a, b)": "a != a || a < b ? a : b",
-    "f_maximum(a, b)": "a != a || a > b ? a : b",
-    "f_greater(a, b)": "a > b",
-    "f_greater_equal(a, b)": "a >= b",
-    "f_equal(a, b)": "a == b",
-    "f_not_equal(a, b)": "a != b",
-    "f_less_equal(a, b)": "a <= b",
-    "f_less(a, b)": "a < b",
-    "f_logical_and(a, b)": "a != 0 && b != 0",
-    "f_logical_or(a, b)": "a != 0 || b != 0",
-    "f_logical_not(a)": "a == 0",
     **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
     **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
@@ -887,7 +867,10 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
 
 C = Language(
     functions={
-        **{head.partition("(")[0]: _definition(head, body) for head, body in {**_C_EXPRESSIONS, **_C_FORMULAS}.items()},
+        **{
+            head.partition("(")[0]: _definition(head, c_expression(body))
+            for head, body in {**_EXPRESSIONS, **_C_FORMULAS}.items()
+        },
         **_C_BLOCKS,
     },
     choice=lambda condition, then, otherwise: f"({condition} ? {then} : {otherwise})",
