@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
+from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
 from fuzzymil.rules._rule_base import RuleBase
