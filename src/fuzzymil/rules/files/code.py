@@ -59,7 +59,7 @@ class Program:
         self.linear = [
             term
             for output in system.outputs
-            for _, term, _ in self.concluding(output)
+            for _, term, _ in self.conclusions(output)
             if isinstance(term, tuple) and len(term) > 1
         ]
         """The conclusions that depend on the inputs, output by output and rule by rule."""
@@ -167,19 +167,19 @@ class Program:
         gaps = self.base.variables[d].gaps
         return self.language.choice(f"v{d} != v{d}", number(sum(gaps) / len(gaps)), f"v{d}") if gaps else f"v{d}"
 
-    def combination(self) -> list[tuple[str, str]]:
+    def conclusion_joins(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""
         alpha = self.base.conclusion_alpha
         return [
             _join(self.base.conclusion_aggregation, alpha[k] if isinstance(alpha, tuple) else alpha)
             for k, output in enumerate(self.system.outputs)
-            for _, term, _ in self.concluding(output)
+            for _, term, _ in self.conclusions(output)
             if isinstance(term, tuple) and len(term) > 1
         ]
 
     # ------------------------------------------------------------------ conclusions
 
-    def concluding(self, output: Output) -> list[tuple[int, Term, tuple[str, ...]]]:
+    def conclusions(self, output: Output) -> list[tuple[int, Term, tuple[str, ...]]]:
         """Return the rules that conclude an output: number, term, hedges."""
         found = []
         for r, rule in enumerate(self.system.rules):
@@ -197,15 +197,15 @@ class Program:
             found = f"hedge_{hedge}({found})"
         return found
 
-    def weighted(self, output: Output) -> list[tuple[str, str]]:
+    def weighted_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return strengths and numbers, given the strength as ``s``, whose average or sum is an output."""
         start = sum(
             isinstance(term, tuple) and len(term) > 1
             for other in itertools.takewhile(lambda other: other is not output, self.system.outputs)
-            for _, term, _ in self.concluding(other)
+            for _, term, _ in self.conclusions(other)
         )
         groups: dict[str, tuple[str, list[str]]] = {}
-        for r, term, hedges in self.concluding(output):
+        for r, term, hedges in self.conclusions(output):
             said = self.system.rules[r].conclusions[output.name]
             name = said.term if isinstance(said, Is) else said
             value = self._number_of(term, f"c[{start}]", f"q{list(output.terms).index(name)}")
@@ -220,7 +220,7 @@ class Program:
             found.append((joined, value))
         return found
 
-    def computed(self, output: Output) -> list[tuple[str, str]]:
+    def computed_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return the numbers that are formulas: the name of each, and its value for one instance, ``u``.
 
         It is computed from the inputs and from the outputs before this one.
@@ -255,10 +255,10 @@ class Program:
             return f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
         return number(term[0]) if len(term) == 1 else response
 
-    def joined_set(self, output: Output) -> str:
+    def joint_membership(self, output: Output) -> str:
         """Return the membership of ``y`` in the joined set of an output."""
         found = "0.0"
-        for r, term, hedges in self.concluding(output):
+        for r, term, hedges in self.conclusions(output):
             part = f"t_{output.implication}({self.strength(r, hedges)}, {self.membership(term, 'y')})"
             added = output.accumulation == "sum"
             joined = f"{found} + {part}" if added else f"s_{output.accumulation}({found}, {part})"
@@ -559,7 +559,7 @@ def _python_text(program: Program, comments: Sequence[str]) -> str:
         "    c = [",
         *(
             f"        {function}(responses[{k}], {argument}),"
-            for k, (function, argument) in enumerate(program.combination())
+            for k, (function, argument) in enumerate(program.conclusion_joins())
         ),
         "    ]",
         "    return _concluded(w, c, instances)",
@@ -581,10 +581,11 @@ def _python_function(head: str, program: Program, values: Sequence[str]) -> list
 def _python_output(program: Program, output: Output) -> list[str]:
     default = program.default(output)
     if output.weighted:
-        parts = program.weighted(output)
+        parts = program.weighted_terms(output)
         adds = "True" if output.defuzzify == "sum" else "False"
         lines = [
-            f"{name} = sum({value} for u in instances) / len(instances)" for name, value in program.computed(output)
+            f"{name} = sum({value} for u in instances) / len(instances)"
+            for name, value in program.computed_terms(output)
         ]
         lines.append("parts = []")
         for strength, value in parts:
@@ -597,7 +598,7 @@ def _python_output(program: Program, output: Output) -> list[str]:
             )
             condition = "True" if output.clip else "math.isinf(value)"
             lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
-        if program.computed(output):  # may be undefined, and then concludes nothing
+        if program.computed_terms(output):  # may be undefined, and then concludes nothing
             lines.append(f"value = {default} if math.isnan(value) else value")
         return [*lines, "out.append(value)"]
     n = output.resolution or 1000
@@ -606,7 +607,7 @@ def _python_output(program: Program, output: Output) -> list[str]:
     points = "True" if output.sampling == "points" else "False"
     return [
         f"ys = [{number(low)} + {number(high - low)} * ({step}) for k in range({n})]",
-        f"mu = [{program.joined_set(output)} for y in ys]",
+        f"mu = [{program.joint_membership(output)} for y in ys]",
         f"out.append({output.defuzzify}(ys, mu, {points}) if max(mu) > 0 else {default})",
     ]
 
@@ -783,7 +784,7 @@ def _c_text(program: Program, comments: Sequence[str]) -> str:
         "    fired(all, n, w);",
         *(
             f"    c[{k}] = {function}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
-            for k, (function, argument) in enumerate(program.combination())
+            for k, (function, argument) in enumerate(program.conclusion_joins())
         ),
         *([] if n_linear else ["    c[0] = 0.0;"]),
         "    free(all);",
@@ -821,9 +822,9 @@ def _c_function(head: str, into: str, program: Program, values: Sequence[str]) -
 def _c_output(program: Program, output: Output, k: int) -> list[str]:
     default = program.default(output)
     if output.weighted:
-        parts = program.weighted(output)
+        parts = program.weighted_terms(output)
         lines = ["{", "    double s, total = 0.0, weight = 0.0;"]
-        for name, value in program.computed(output):
+        for name, value in program.computed_terms(output):
             lines += [
                 f"    double {name} = 0.0;",
                 "    for (size_t i = 0; i < n; i++) {",
@@ -844,7 +845,7 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
             )
             condition = "" if output.clip else f"if (isinf(out[{k}])) "
             lines.append(f"    {condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
-        if program.computed(output):  # may be undefined, and then concludes nothing
+        if program.computed_terms(output):  # may be undefined, and then concludes nothing
             lines.append(f"    if (out[{k}] != out[{k}]) out[{k}] = {default};")
         return [*lines, "}"]
     n = output.resolution or 1000
@@ -857,7 +858,7 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
         f"    for (int k = 0; k < {n}; k++) {{",
         f"        const double y = {number(low)} + {number(high - low)} * ({step});",
         "        ys[k] = y;",
-        f"        mu[k] = {program.joined_set(output)};",
+        f"        mu[k] = {program.joint_membership(output)};",
         "        top = fmax(top, mu[k]);",
         "    }",
         f"    out[{k}] = top > 0 ? {output.defuzzify}(ys, mu, {n}, {points}) : {default};",
