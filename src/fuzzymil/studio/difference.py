@@ -165,22 +165,8 @@ def accept_rules(
     Every rule keeps the sets that it had where it comes from. A term that an accepted and a rejected rule share, and
     that differs, is therefore split: the accepted rule asks for a new term.
 
-    Parameters
-    ----------
-    old, new : RuleBase or MamdaniRules
-        Of the same class.
-    accepted : collection of int
-        Numbers of new rules.
-    gone : collection of int
-        Numbers of old rules without a new one that are accepted to be removed.
-    default : bool
-        Whether the new default is accepted.
-
-    Returns
-    -------
-    rules : RuleBase or MamdaniRules
-    split : list of str
-        The terms that were split, as ``"hue.low -> hue.low_2"``.
+    ``accepted`` are numbers of new rules, ``gone`` those of old ones without a new one that may go; ``default``: whether
+    the new default is taken. Also returned are the terms that were split, as ``"hue.low -> hue.low_2"``.
 
     Examples
     --------

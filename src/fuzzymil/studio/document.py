@@ -297,19 +297,9 @@ class Context:
 
 
 def transfer_changes(text: str, old: str, new: str) -> str:
-    r"""Return a text in which what changed from one source to another is changed too.
+    """Return a text, laid out by a person, with what changed from one source of its rules to another.
 
-    Parameters
-    ----------
-    text : str
-        As a person laid it out.
-    old, new : str
-        Sources, as `to_source` writes them: of the same rules, and of the edited ones.
-
-    Returns
-    -------
-    str
-        The text with the same changes; the new source itself where they cannot be found in the text.
+    Where the changes cannot be found in the text, it is the new source. Sources are what `to_source` writes.
     """
     if text == old or max(len(text), len(new)) > _LONGEST:
         return new
@@ -375,19 +365,7 @@ def _places(before: list[Token], own: list[Token]) -> dict[int, int]:
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> str | None:
-    r"""Return a text with the changes that two others made to a common one, line by line.
-
-    Parameters
-    ----------
-    base : str
-        What both began with.
-    mine, theirs : str
-
-    Returns
-    -------
-    str or None
-        None if both changed the same lines in different ways.
-    """
+    """Return a text with the changes that two others made to a common one; None if they concern the same lines."""
     lines = base.splitlines(keepends=True)
     changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})
     result, end = list[str](), 0

@@ -34,10 +34,7 @@ _MOST_POINTS = 500  # of the loss that is pushed
 class Worker:
     """The process that trains, started when it is first needed and kept for the next job.
 
-    Parameters
-    ----------
-    tell : callable
-        Called, in a thread, with every message about the current job.
+    ``tell`` is called, in a thread, with every message about the current job.
     """
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
