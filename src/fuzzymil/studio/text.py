@@ -141,7 +141,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
     except RuleSyntaxError:
         inputs, outputs = [], []
     if not inputs:
-        inputs = list(document.base.variables)
+        inputs = list(document.rules.variables)
         outputs = [each for each in document.rules.all_variables if each not in inputs]
     statement = re.split(r"(?i)\b(?=IF\b|VARIABLE\b|OUTPUT\b|USING\b)", before)[-1]
     line = statement.rstrip()
