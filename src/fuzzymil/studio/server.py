@@ -11,6 +11,7 @@ import asyncio
 import collections
 import contextlib
 import hmac
+import os
 import secrets
 import socket
 import threading
@@ -19,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, MissingExtraError
-from fuzzymil.studio.files import use_no_display
 from fuzzymil.studio.messages import LIMITS, from_json, id_of, to_json
 from fuzzymil.studio.session import Session
 
@@ -168,7 +168,6 @@ def application(session: Session, gate: Gate) -> ASGIApp:
 
 def _warm_up() -> None:
     """Import what the first look at some views would wait for."""
-    use_no_display()
     import sklearn.metrics  # noqa: F401
 
     import fuzzymil.plots  # noqa: F401
@@ -264,6 +263,7 @@ class Studio:
     """
 
     def __init__(self, session: Session, port: int = 0) -> None:
+        os.environ["MPLBACKEND"] = "Agg"  # figures go into files, from whatever thread
         self.session = session
         self._socket = listening_socket(port)
         self.port: int = self._socket.getsockname()[1]
