@@ -895,7 +895,7 @@ def rules_blocks(results: Results, difficulty: str) -> list[Block]:
         ),
         Figure("rules_start", f"Rules with the paper's start before (dashed) and after training; {where}."),
         _rules_table(f"Rules with the paper's start ({where})", own["rules"][settings["start"]]),
-        Figure("rules_default", f"Rules of the library's default before (dashed) and after training; {where}."),
+        Figure("rules_default", f"Rules of the library's default; {where}."),
         _rules_table(f"Rules of the default ({where})", own["rules"][settings["reference"]]),
         Figure(
             "cube_mine",

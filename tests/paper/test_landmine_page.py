@@ -39,6 +39,13 @@ def test_the_whole_way(results, tmp_path, monkeypatch):
     assert "a different seed from the reported one" in words
 
 
+def test_only_networks_show_their_rules_before_training(results):
+    """A choice of rules may end with fewer rules, or others, than it refined: there is nothing to draw them against."""
+    of_methods = results["difficulties"]["medium"]["rules"]
+    assert of_methods[REFERENCE]["initial"] is None
+    assert len(of_methods[START]["initial"]["rules"]) == len(of_methods[START]["trained"]["rules"])
+
+
 def test_shown_alarms_are_the_middle_mine_and_the_worst_false_alarm(results):
     own = results["difficulties"]["medium"]
     places = shown_alarms(own, REFERENCE)
