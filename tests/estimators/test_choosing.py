@@ -11,15 +11,16 @@ from fuzzymil import (
     Bags,
     BagStream,
     MIANFISClassifier,
-    MIANFISRegressor,
     NaiveMIL,
     RuleBase,
-    Variant,
+    RuleClassifier,
+    RuleRegressor,
+    Training,
     load_model,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_planted
-from fuzzymil.estimators import fit_together
+from fuzzymil.estimators import fit_together, network_parameters
 from fuzzymil.rules.premise import Quantified
 
 BAGS = make_planted("count", 60, n_noise=1, random_state=0)
@@ -29,7 +30,7 @@ NUMBERS = np.array([np.sort(bag[:, 0])[-2] for bag in BAGS])
 
 @pytest.fixture(scope="module")
 def model():
-    return MIANFISClassifier(random_state=0).fit(BAGS)
+    return RuleClassifier(random_state=0).fit(BAGS)
 
 
 def quantifiers(rules):
@@ -46,9 +47,9 @@ def test_rules_are_chosen_by_default(model):
     assert model.initial_rules_.n_rules == model.rules_.n_rules
     assert list(model.history_) == ["loss"]
     assert model.n_iter_ == len(model.history_["loss"]) == 1
-    assert set(model.choice_) > {"no rules", "some", "counts"}
-    assert model.choice_["counts"] == pytest.approx(min(model.choice_.values()), abs=0.05)
-    assert model.choice_["no rules"] == pytest.approx(np.log(2))
+    assert set(model.held_out_costs_) > {"no rules", "some", "counts"}
+    assert model.held_out_costs_["counts"] == pytest.approx(min(model.held_out_costs_.values()), abs=0.05)
+    assert model.held_out_costs_["no rules"] == pytest.approx(np.log(2))
 
 
 def test_outputs_are_logits(model):
@@ -59,16 +60,16 @@ def test_outputs_are_logits(model):
 
 
 def test_select_says_the_same_explicitly(model):
-    assert MIANFISClassifier(init="select", random_state=0).fit(BAGS).rules_ == model.rules_
+    assert RuleClassifier(random_state=0).fit(BAGS).rules_ == model.rules_
 
 
 @pytest.mark.parametrize(
     "same",
-    [{"alpha": 1}, {"frozen": []}, {"frozen": None}, {"variant": Variant()}, {"learning_rate": np.float64(0.03)}],
+    [{"alpha": 1}, {"frozen": []}, {"frozen": None}, {}, {"learning_rate": np.float64(0.03)}],
 )
 def test_writing_a_default_down_changes_nothing(same):
-    assert MIANFISClassifier(**same)._selects
-    assert MIANFISClassifier(init="select", **same)._selects
+    assert MIANFISClassifier(**network_parameters(**same))._selects
+    assert MIANFISClassifier(**network_parameters(init="select", **same))._selects
 
 
 @pytest.mark.parametrize(
@@ -79,23 +80,25 @@ def test_writing_a_default_down_changes_nothing(same):
 def test_a_parameter_of_the_network_trains_a_network(changed):
     (name,) = changed
     few = {"max_epochs": 2} | changed
-    network = MIANFISClassifier(3, random_state=0, **few).fit(BAGS)
+    network = MIANFISClassifier(3, **network_parameters(random_state=0, **few)).fit(BAGS)
     assert network.rules_.normalize
     assert network.rules_.n_rules == 3
-    assert not hasattr(network, "choice_")
+    assert not hasattr(network, "held_out_costs_")
     with pytest.raises(ParameterError, match=rf"select.*\b{name}\b.*kmeans"):
-        MIANFISClassifier(init="select", **changed).fit(BAGS)
+        MIANFISClassifier(**network_parameters(init="select", **changed)).fit(BAGS)
 
 
 def test_max_terms_alone_chooses():
     bags = make_planted("pair", 100, n_noise=1, random_state=0)
     lengths = {}
     for max_conditions in (1, 2):
-        chosen = MIANFISClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
+        chosen = RuleClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
         assert not chosen.rules_.normalize
         lengths[max_conditions] = max(len(rule.conditions) for rule in chosen.rules_.rules)
     assert lengths == {1: 1, 2: 2}
-    searched = MIANFISClassifier(4, max_conditions=2, max_epochs=2, random_state=0).fit(bags)
+    searched = MIANFISClassifier(
+        4, max_conditions=2, init="search", training=Training(max_epochs=2), random_state=0
+    ).fit(bags)
     assert searched.rules_.normalize
     assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
 
@@ -106,9 +109,9 @@ def test_networks_on_single_instances_do_not_choose():
 
 
 def test_a_network_after_a_choice_forgets_the_choice():
-    model = MIANFISClassifier(random_state=0).fit(BAGS)
+    model = RuleClassifier(random_state=0).fit(BAGS)
     model.set_params(init="kmeans", max_epochs=2).fit(BAGS)
-    assert not hasattr(model, "choice_")
+    assert not hasattr(model, "held_out_costs_")
     assert model._loss == "squared_error"
     assert model.predict_proba(BAGS).min() >= 0
 
@@ -127,7 +130,7 @@ def test_training_goes_on_from_chosen_rules(model):
 
 
 def test_a_warm_start_lowers_the_loss():
-    model = MIANFISClassifier(warm_start=True, random_state=0).fit(BAGS)
+    model = MIANFISClassifier(training=Training(warm_start=True), random_state=0).fit(BAGS)
     before = model.history_["loss"][-1]
     model.set_params(max_epochs=100).fit(BAGS)
     assert len(model.history_["loss"]) == 100
@@ -138,18 +141,20 @@ def test_a_warm_start_lowers_the_loss():
 
 
 def test_partial_fit_chooses_first():
-    started = MIANFISClassifier(random_state=0).partial_fit(BAGS[:40], classes=[0, 1, 2])
+    started = RuleClassifier(random_state=0).partial_fit(BAGS[:40], classes=[0, 1, 2])
     assert started.classes_.tolist() == [0, 1, 2]
     assert started.partial_fit(BAGS[40:]).score(UNSEEN) > 0.9
     assert not started.rules_.normalize
 
 
 def test_a_committee_of_chosen_rules_cannot_be_trained_further():
-    committee = MIANFISClassifier(n_estimators=2, warm_start=True, random_state=0).fit(BAGS[:30])
+    committee = MIANFISClassifier(n_estimators=2, training=Training(warm_start=True), random_state=0).fit(BAGS[:30])
     for further in (lambda: committee.fit(BAGS), lambda: committee.partial_fit(BAGS)):
         with pytest.raises(ParameterError, match=r"members_\[0\]"):
             further()
-    trained = MIANFISClassifier(init=committee.members_[0], loss="cross_entropy", max_epochs=3).fit(BAGS)
+    trained = MIANFISClassifier(init=committee.members_[0], training=Training(loss="cross_entropy", max_epochs=3)).fit(
+        BAGS
+    )
     assert quantifiers(trained.rules_) == quantifiers(committee.members_[0])
 
 
@@ -157,7 +162,7 @@ def test_a_committee_of_chosen_rules_cannot_be_trained_further():
 
 
 def test_members_of_a_committee_are_averaged():
-    committee = MIANFISClassifier(n_estimators=3, random_state=0).fit(BAGS)
+    committee = RuleClassifier(n_estimators=3, random_state=0).fit(BAGS)
     assert len(committee.members_) == 3
     outputs = [rules.infer(UNSEEN).output[:, 0] for rules in committee.members_]
     np.testing.assert_allclose(committee.decision_function(UNSEEN), np.mean(outputs, axis=0))
@@ -170,14 +175,14 @@ def test_members_of_a_committee_are_averaged():
 
 
 def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
-    committee = MIANFISClassifier(n_estimators=2, random_state=0).fit(BAGS)
-    regressor = MIANFISRegressor(random_state=0).fit(BAGS, NUMBERS)
+    committee = RuleClassifier(n_estimators=2, random_state=0).fit(BAGS)
+    regressor = RuleRegressor(random_state=0).fit(BAGS, NUMBERS)
     for number, fitted in enumerate((model, committee, regressor)):
         fitted.save(tmp_path / f"{number}.json")
         for loaded in (load_model(tmp_path / f"{number}.json"), pickle.loads(pickle.dumps(fitted))):
             assert loaded.members_ == fitted.members_
             assert loaded.initial_rules_ == fitted.initial_rules_
-            assert loaded.choice_ == fitted.choice_
+            assert loaded.held_out_costs_ == fitted.held_out_costs_
             assert loaded.get_params() == fitted.get_params()
             np.testing.assert_array_equal(loaded.predict(UNSEEN), fitted.predict(UNSEEN))
             np.testing.assert_array_equal(loaded.instance_scores(UNSEEN), fitted.instance_scores(UNSEEN))
@@ -196,7 +201,7 @@ def test_training_of_a_loaded_model_goes_on_as_without_the_file(model, tmp_path)
 def test_a_clone_is_unfitted_and_chooses_the_same(model):
     copy = clone(model)
     assert not hasattr(copy, "rules_")
-    assert not hasattr(copy, "choice_")
+    assert not hasattr(copy, "held_out_costs_")
     assert copy.fit(BAGS).rules_ == model.rules_
 
 
@@ -216,20 +221,21 @@ def test_edited_rules_predict(model):
 def test_a_stream_gives_the_rules_of_its_bags(model):
     parts = [BAGS[:25], BAGS[25:]]
     stream = BagStream(parts.__getitem__, 2)
-    streamed = MIANFISClassifier(random_state=0).fit(stream)
+    streamed = RuleClassifier(random_state=0).fit(stream)
     np.testing.assert_array_equal(streamed.predict(UNSEEN), model.predict(UNSEEN))
     assert quantifiers(streamed.rules_) == quantifiers(model.rules_)
     with pytest.raises(InputError, match="labels"):
-        MIANFISClassifier(random_state=0).fit(stream, BAGS.labels)
+        RuleClassifier(random_state=0).fit(stream, BAGS.labels)
 
 
 def test_fits_together_are_those_one_by_one(model):
     chosen, network = fit_together(
-        [MIANFISClassifier(random_state=0), MIANFISClassifier(3, max_epochs=2, random_state=0)], [BAGS, BAGS]
+        [RuleClassifier(random_state=0), MIANFISClassifier(3, training=Training(max_epochs=2), random_state=0)],
+        [BAGS, BAGS],
     )
     assert chosen.rules_ == model.rules_
     assert network.rules_.n_rules == 3
-    naive = NaiveMIL(MIANFISClassifier(random_state=0))
+    naive = NaiveMIL(RuleClassifier(random_state=0))
     (together,) = fit_together([clone(naive)], [BAGS])
     np.testing.assert_array_equal(together.predict(UNSEEN), naive.fit(BAGS).predict(UNSEEN))
     assert not together.estimator_.rules_.normalize
@@ -241,7 +247,7 @@ def test_many_bags_are_sampled(monkeypatch):
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
     bags = make_planted("some", 300, n_noise=1, random_state=0)
     assert bags.n_instances > 1000
-    assert MIANFISClassifier(random_state=0).fit(bags).score(bags) > 0.9
+    assert RuleClassifier(random_state=0).fit(bags).score(bags) > 0.9
 
 
 def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
@@ -253,7 +259,7 @@ def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
     for bag in bags[:3]:
         bag[:10, 0] = 50
     labels = np.arange(153) < 3
-    model = MIANFISClassifier(random_state=0).fit(bags, labels)
+    model = RuleClassifier(random_state=0).fit(bags, labels)
     assert 13 <= model.n_bags_chosen_from_ < 153
     assert (model.predict(bags) == labels).all()
     assert model.predictions(bags).coverage.min() > 0  # all bags were seen, if not used
@@ -268,7 +274,7 @@ def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
     bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
     with pytest.raises(InputError, match=r"sample of \d of the 40 bags.*none of the class"):
-        MIANFISClassifier(random_state=0).fit(BagStream.from_bags(bags))
+        RuleClassifier(random_state=0).fit(BagStream.from_bags(bags))
 
 
 # ---------------------------------------------------------------------- progress and interruptions
@@ -290,10 +296,10 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
         def __exit__(self, *_):
             return None
 
-    MIANFISClassifier(random_state=0).fit(BAGS[:20])
+    RuleClassifier(random_state=0).fit(BAGS[:20])
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(_network, "counting_bar", Bar)
-    MIANFISClassifier(verbose=True, random_state=0).fit(BAGS[:20])
+    RuleClassifier(verbose=True, random_state=0).fit(BAGS[:20])
     done, total = np.array(steps).T
     assert len(steps) > 10
     assert np.all(np.diff(done) >= 0)
@@ -311,13 +317,13 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
         raise KeyboardInterrupt
 
     before = pickle.loads(pickle.dumps(model))
-    fresh = MIANFISClassifier(random_state=0)
+    fresh = RuleClassifier(random_state=0)
     with monkeypatch.context() as patch:
         patch.setattr(_choice, "chosen", interrupted)
         for estimator in (fresh, before):
             with pytest.raises(KeyboardInterrupt):
                 estimator.fit(BAGS[:30])
-    assert vars(fresh) == vars(MIANFISClassifier(random_state=0))
+    assert vars(fresh) == vars(RuleClassifier(random_state=0))
     assert before.rules_ == model.rules_
     np.testing.assert_array_equal(before.predict_proba(UNSEEN), model.predict_proba(UNSEEN))
     assert fresh.fit(BAGS).rules_ == model.rules_
@@ -332,17 +338,17 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
 )
 def test_parameters_are_checked_before_choosing(settings, facts):
     with pytest.raises(ParameterError, match=facts):
-        MIANFISClassifier(**settings).fit(BAGS)
+        MIANFISClassifier(**network_parameters(**settings)).fit(BAGS)
 
 
 def test_data_that_cannot_be_used():
     with pytest.raises(InputError, match="one class"):
-        MIANFISClassifier().fit(BAGS, np.ones(60))
+        RuleClassifier().fit(BAGS, np.ones(60))
     with pytest.raises(ValueError, match="zero"):  # scikit-learn's own, in newer versions
-        MIANFISClassifier().fit(BAGS, sample_weight=np.zeros(60))
+        RuleClassifier().fit(BAGS, sample_weight=np.zeros(60))
     with pytest.raises(InputError, match=r"one bag"):
-        MIANFISRegressor().fit(BAGS[:1], [1.0])
+        RuleRegressor().fit(BAGS[:1], [1.0])
     holes = [bag.copy() for bag in BAGS]
     holes[3][1, 0] = np.nan
     with pytest.raises(InputError, match=r"missing"):
-        MIANFISClassifier(missing="error").fit(holes, BAGS.labels)
+        RuleClassifier(missing="error").fit(holes, BAGS.labels)

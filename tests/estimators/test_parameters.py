@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import fuzzymil
-from fuzzymil import MIANFISClassifier, RunOptions, Variant, load_model
+from fuzzymil import MIANFISClassifier, RunOptions, Training, Variant, load_model
 from fuzzymil.estimators import model_from_dict, model_to_dict, rule_model
 
 ESTIMATORS = [
@@ -55,9 +55,9 @@ def test_a_variant_survives_what_estimators_go_through(tmp_path):
     assert eval(repr(variant)) == variant
     assert pickle.loads(pickle.dumps(variant)) == variant
     assert variant != Variant()
-    model = clone(MIANFISClassifier(2, max_epochs=1, variant=variant, random_state=0))
+    model = clone(MIANFISClassifier(2, variant=variant, training=Training(max_epochs=1), random_state=0))
     assert model.get_params()["variant"] == variant
-    assert "variant=Variant(learn_alpha=True, clip=None)" in " ".join(repr(model).split())
+    assert "learn_alpha=True, clip=None" in " ".join(repr(model).split())
     model.fit(BAGS, LABELS).save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").variant == variant
     assert pickle.loads(pickle.dumps(model)).variant == variant
@@ -69,7 +69,7 @@ def test_a_variant_survives_what_estimators_go_through(tmp_path):
 @pytest.mark.slow
 def test_how_a_fit_runs_is_not_part_of_a_model(tmp_path):
     run = RunOptions(checkpoint=tmp_path / "kept", precision="double")
-    model = clone(MIANFISClassifier(2, max_epochs=1, run=run, random_state=0)).fit(BAGS, LABELS)
+    model = clone(MIANFISClassifier(2, run=run, training=Training(max_epochs=1), random_state=0)).fit(BAGS, LABELS)
     assert model.run == run
     document = model_to_dict(model)
     assert "run" not in document["settings"]
@@ -79,14 +79,14 @@ def test_how_a_fit_runs_is_not_part_of_a_model(tmp_path):
 
 @pytest.mark.slow
 def test_facts_beside_a_model(tmp_path):
-    model = MIANFISClassifier(2, max_epochs=1, random_state=0).fit(BAGS, LABELS)
+    model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0).fit(BAGS, LABELS)
     document = model_to_dict(model, extra={"columns": {"bag": "user"}})
     assert document["extra"] == {"columns": {"bag": "user"}}
     assert model_from_dict(document).predict(BAGS).tolist() == model.predict(BAGS).tolist()
 
 
 def test_predictions_come_from_one_inference(monkeypatch):
-    model = MIANFISClassifier(2, max_epochs=1, random_state=0).fit(BAGS, LABELS)
+    model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0).fit(BAGS, LABELS)
     expected = model.predict(BAGS), model.decision_function(BAGS), model.predict_proba(BAGS)
     calls = []
     infer = rule_model.infer_output

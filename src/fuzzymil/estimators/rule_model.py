@@ -322,7 +322,7 @@ class ExplainableModel(RuleModel):
         return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
     def effect(
-        self, X: Any, feature: str | int, *, positive: Any = None, n_points: int = 41, random_state: int = 0
+        self, X: Any, feature: str | int, *, pos_label: Any = None, n_points: int = 41, random_state: int = 0
     ) -> Effect:
         """Return how the prediction changes as a feature moves over its range.
 
@@ -336,9 +336,8 @@ class ExplainableModel(RuleModel):
             The predictions are averaged over these bags; of very many, over 300 drawn at random.
         feature : str or int
             Name or column.
-        positive : label, optional
-            The class whose probability is shown. Default: of two classes, the one that the rules speak for; of
-            several, all.
+        pos_label : label, optional
+            The class whose probability is shown. Default: of two classes, the positive one; of several, all.
         n_points : int
             Number of values to try. Of categories, all are tried.
         random_state : int
@@ -357,7 +356,7 @@ class ExplainableModel(RuleModel):
             self._bags_to_read(X),
             feature,
             reading=self._reading(),
-            positive=positive,
+            pos_label=pos_label,
             n_points=n_points,
             rng=np.random.default_rng(random_state),
         )

@@ -149,13 +149,13 @@ class Performance:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.scores) for fold in self.folds if self._has_all_classes(fold)]
-        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(RocDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot())
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds]
-        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot())
 
     @property
     def about(self) -> Any:
