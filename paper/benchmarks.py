@@ -382,8 +382,8 @@ def _gaps(results: Results) -> str:
         best = {row: _spread(results, name, row).mean for row in _rows(results)}
         gaps.append(
             f"{PRINTED[name].title}: printed {PRINTED[name].mi[0]:.1f}, the paper's settings "
-            f"{best['paper', 'mi']:.1f}, the library's training {best[NORMALIZED]:.1f}, RuleClassifier {best[DEFAULT]:.1f}, "
-            f"{results['settings']['members']} members {best[COMMITTEE]:.1f}"
+            f"{best['paper', 'mi']:.1f}, the library's training {best[NORMALIZED]:.1f}, "
+            f"RuleClassifier {best[DEFAULT]:.1f}, {results['settings']['members']} members {best[COMMITTEE]:.1f}"
         )
     return f"Accuracy in percent. {'; '.join(gaps)}."
 

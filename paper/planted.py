@@ -708,8 +708,8 @@ def section(results: Results) -> Section:
         Figure(
             "conditions",
             f"Accuracy against the number of conditions, {settings['path_size']} training bags. Points: "
-            f"RuleClassifier with at most {_bounds(results, 'chosen')} rules; {_bounds(results, 'normalized')} rules of MI-ANFIS; 10 "
-            f"of its rules, shortened to {_bounds(results, 'shortened')} conditions each.",
+            f"RuleClassifier with at most {_bounds(results, 'chosen')} rules; {_bounds(results, 'normalized')} rules "
+            f"of MI-ANFIS; 10 of its rules, shortened to {_bounds(results, 'shortened')} conditions each.",
         ),
     ]
     return Section("planted", "Planted problems", blocks)
@@ -724,9 +724,9 @@ def _introduction(settings: Results) -> str:
     n_sets = settings["n_sets"]
     return (
         f"{plural(len(settings['kinds']), 'kind')} of bag problems with a known truth: one to eight features matter, "
-        f"and {settings['n_noise']} or more others are noise. {joined(list(map(str, settings['sizes'])))} training bags, "
-        f"half of them positive, and {settings['n_test']} test bags; {plural(n_sets, 'dataset')} of each kind and "
-        "number of bags, each drawn anew, the same for all methods. No method is told which kind it is, and all have "
+        f"and {settings['n_noise']} or more others are noise. {joined(list(map(str, settings['sizes'])))} training "
+        f"bags, half of them positive, and {settings['n_test']} test bags; {plural(n_sets, 'dataset')} of each kind "
+        "and number of bags, each drawn anew, the same for all methods. No method is told which kind it is, and all have "
         "one setting for all kinds. Bag statistics are the mean, minimum and maximum of each feature in a bag; for "
         "logistic regression and boosting also its standard deviation, and the number of instances."
     )
