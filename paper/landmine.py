@@ -938,8 +938,9 @@ def windows_blocks(results: Results) -> list[Block]:
             [*rows, ["random window", *chances]],
             "RuleClassifier and MI-ANFIS point to the witness of their strongest rule for a mine, the others to their "
             "highest window. Mines held by no window are left out. Differences are from the first row, with 95% "
-            "intervals. Only methods with window labels were given the windows of these mines. However, the prototypes of "
-            "EHDDT and EHDCT, which are inputs to all methods, come from windows that hold mines of the calibration set.",
+            "intervals. Only methods with window labels were given the windows of these mines. However, the prototypes "
+            "of EHDDT and EHDCT, which are inputs to all methods, come from windows that hold mines of the calibration "
+            "set.",
         ),
         *[Text(_located(name, own, reference), finding=True) for name, own in difficulties.items()],
         Table(
