@@ -727,8 +727,8 @@ def _introduction(settings: Results) -> str:
         f"and {settings['n_noise']} or more others are noise. {joined(list(map(str, settings['sizes'])))} training "
         f"bags, half of them positive, and {settings['n_test']} test bags; {plural(n_sets, 'dataset')} of each kind "
         "and number of bags, each drawn anew, the same for all methods. No method is told which kind it is, and all "
-        "have one setting for all kinds. Bag statistics are the mean, minimum and maximum of each feature in a bag; for "
-        "logistic regression and boosting also its standard deviation, and the number of instances."
+        "have one setting for all kinds. Bag statistics are the mean, minimum and maximum of each feature in a bag; "
+        "for logistic regression and boosting also its standard deviation, and the number of instances."
     )
 
 
