@@ -346,8 +346,8 @@ VARIANTS: dict[str, Method] = {
 
 
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
-QUICK_COUNTS = {"high-metal mine": 24, "low-metal mine": 24, "clutter": 48}
-QUICK_CALIBRATION = {"high-metal mine": 15, "low-metal mine": 15, "clutter": 30}
+QUICK_COUNTS = {"high-metal mine": 16, "low-metal mine": 16, "clutter": 32}
+QUICK_CALIBRATION = {"high-metal mine": 12, "low-metal mine": 12, "clutter": 16}
 ORDER = ("medium", "easy", "hard")  # the main one first
 N_CHUNKS = 6  # the alarms of a difficulty are simulated and saved in this many parts
 ALARM_COST = 0.08  # seconds per alarm on two idle cores, for the estimate of the remaining time
