@@ -7,20 +7,21 @@ import pytest
 from sklearn.base import clone
 
 from fuzzymil import (
-    ANFISClassifier,
     Bags,
     BagStream,
     MIANFISClassifier,
+    MIANFISRegressor,
     NaiveMIL,
     RuleBase,
     RuleClassifier,
     RuleRegressor,
     Training,
     load_model,
+    train_rules,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_planted
-from fuzzymil.estimators import fit_together, network_parameters
+from fuzzymil.estimators import fit_together
 from fuzzymil.rules.premise import Quantified
 
 BAGS = make_planted("count", 60, n_noise=1, random_state=0)
@@ -45,8 +46,6 @@ def test_rules_are_chosen_by_default(model):
     assert quantifiers(model.rules_) == ["at least"]
     assert model.score(UNSEEN) > 0.95
     assert model.initial_rules_.n_rules == model.rules_.n_rules
-    assert list(model.history_) == ["loss"]
-    assert model.n_iter_ == len(model.history_["loss"]) == 1
     assert set(model.held_out_costs_) > {"no rules", "some", "counts"}
     assert model.held_out_costs_["counts"] == pytest.approx(min(model.held_out_costs_.values()), abs=0.05)
     assert model.held_out_costs_["no rules"] == pytest.approx(np.log(2))
@@ -59,36 +58,13 @@ def test_outputs_are_logits(model):
     assert "logit" in str(model.explain(UNSEEN, bag=0))
 
 
-def test_select_says_the_same_explicitly(model):
-    assert RuleClassifier(random_state=0).fit(BAGS).rules_ == model.rules_
+def test_no_parameter_of_a_network_is_one_of_theirs():
+    for name in ("alpha", "max_epochs", "training", "init", "order"):
+        with pytest.raises(TypeError, match=name):
+            RuleClassifier(**{name: 1})
 
 
-@pytest.mark.parametrize(
-    "same",
-    [{"alpha": 1}, {"frozen": []}, {"frozen": None}, {}, {"learning_rate": np.float64(0.03)}],
-)
-def test_writing_a_default_down_changes_nothing(same):
-    assert MIANFISClassifier(**network_parameters(**same))._selects
-    assert MIANFISClassifier(**network_parameters(init="select", **same))._selects
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"alpha": 5.0}, {"max_epochs": 2}, {"loss": "hinge"}, {"n_init": 2}, {"order": 1}, {"variant": "paper"}],
-    ids=lambda changed: next(iter(changed)),
-)
-def test_a_parameter_of_the_network_trains_a_network(changed):
-    (name,) = changed
-    few = {"max_epochs": 2} | changed
-    network = MIANFISClassifier(3, **network_parameters(random_state=0, **few)).fit(BAGS)
-    assert network.rules_.normalize
-    assert network.rules_.n_rules == 3
-    assert not hasattr(network, "held_out_costs_")
-    with pytest.raises(ParameterError, match=rf"select.*\b{name}\b.*kmeans"):
-        MIANFISClassifier(**network_parameters(init="select", **changed)).fit(BAGS)
-
-
-def test_max_terms_alone_chooses():
+def test_conditions_are_limited():
     bags = make_planted("pair", 100, n_noise=1, random_state=0)
     lengths = {}
     for max_conditions in (1, 2):
@@ -96,31 +72,13 @@ def test_max_terms_alone_chooses():
         assert not chosen.rules_.normalize
         lengths[max_conditions] = max(len(rule.conditions) for rule in chosen.rules_.rules)
     assert lengths == {1: 1, 2: 2}
-    searched = MIANFISClassifier(
-        4, max_conditions=2, init="search", training=Training(max_epochs=2), random_state=0
-    ).fit(bags)
-    assert searched.rules_.normalize
-    assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
-
-
-def test_networks_on_single_instances_do_not_choose():
-    with pytest.raises(ParameterError, match="MIANFISClassifier"):
-        ANFISClassifier(init="select").fit(BAGS.instances[:20], np.arange(20) % 2)
-
-
-def test_a_network_after_a_choice_forgets_the_choice():
-    model = RuleClassifier(random_state=0).fit(BAGS)
-    model.set_params(init="kmeans", max_epochs=2).fit(BAGS)
-    assert not hasattr(model, "held_out_costs_")
-    assert model._loss == "squared_error"
-    assert model.predict_proba(BAGS).min() >= 0
 
 
 # ---------------------------------------------------------------------- training chosen rules further
 
 
-def test_training_goes_on_from_chosen_rules(model):
-    further = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
+def test_chosen_rules_are_trained_and_put_back(model):
+    further = model.with_rules(train_rules(model.rules_, BAGS, training=Training(max_epochs=1), random_state=0))
     assert quantifiers(further.rules_) == quantifiers(model.rules_)
     assert further.rules_ != model.rules_
     assert further.rules_.feature_names == model.rules_.feature_names
@@ -129,33 +87,26 @@ def test_training_goes_on_from_chosen_rules(model):
     assert 0 < moved.mean() < 0.5  # one small step
 
 
-def test_a_warm_start_lowers_the_loss():
-    model = MIANFISClassifier(training=Training(warm_start=True), random_state=0).fit(BAGS)
-    before = model.history_["loss"][-1]
-    model.set_params(max_epochs=100).fit(BAGS)
-    assert len(model.history_["loss"]) == 100
-    assert model.history_["loss"][0] == pytest.approx(before, abs=0.01)
-    assert model.history_["loss"][-1] < 0.8 * before
-    assert quantifiers(model.rules_) == ["at least"]
-    assert model._learned.keep_prob is None  # Rule Dropout is for rules that overlap
+def test_training_lowers_the_loss(model):
+    network = MIANFISClassifier(init=model.rules_, training=Training(max_epochs=100), random_state=0).fit(BAGS)
+    assert network.history_["loss"][0] == pytest.approx(model.loss_, abs=0.01)
+    assert network.history_["loss"][-1] < 0.8 * model.loss_
+    assert network._loss == "cross_entropy"  # that of additive rules
+    assert network._state.keep_prob is None  # Rule Dropout is for rules that overlap
+    assert train_rules(model.rules_, BAGS, training=Training(max_epochs=100), random_state=0) == network.rules_
 
 
-def test_partial_fit_chooses_first():
-    started = RuleClassifier(random_state=0).partial_fit(BAGS[:40], classes=[0, 1, 2])
-    assert started.classes_.tolist() == [0, 1, 2]
-    assert started.partial_fit(BAGS[40:]).score(UNSEEN) > 0.9
-    assert not started.rules_.normalize
-
-
-def test_a_committee_of_chosen_rules_cannot_be_trained_further():
-    committee = MIANFISClassifier(n_estimators=2, training=Training(warm_start=True), random_state=0).fit(BAGS[:30])
-    for further in (lambda: committee.fit(BAGS), lambda: committee.partial_fit(BAGS)):
-        with pytest.raises(ParameterError, match=r"members_\[0\]"):
-            further()
-    trained = MIANFISClassifier(init=committee.members_[0], training=Training(loss="cross_entropy", max_epochs=3)).fit(
-        BAGS
-    )
-    assert quantifiers(trained.rules_) == quantifiers(committee.members_[0])
+def test_the_task_of_training_is_told_or_found():
+    rules = RuleBase.parse("VARIABLE A: high = Sigmoid(0.5, 8) Default: y = 0 IF A is high THEN y += 1")
+    few = Training(max_epochs=1)
+    numbers = train_rules(rules.over(BAGS.names), BAGS, NUMBERS, training=few)
+    assert numbers == MIANFISRegressor(init=rules.over(BAGS.names), training=few).fit(BAGS, NUMBERS).rules_
+    told = train_rules(rules.over(BAGS.names), BAGS, task="regression", training=few)
+    assert told != train_rules(rules.over(BAGS.names), BAGS, training=few)  # 0 and 1 are classes
+    with pytest.raises(ParameterError, match=r"class_weight.*numbers"):
+        train_rules(rules, BAGS, NUMBERS, class_weight="balanced")
+    with pytest.raises(ParameterError, match=r"rule base.*3"):
+        train_rules(3, BAGS)
 
 
 # ---------------------------------------------------------------------- committees
@@ -190,14 +141,6 @@ def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
                 np.testing.assert_array_equal(loaded.predict_proba(UNSEEN), fitted.predict_proba(UNSEEN))
 
 
-def test_training_of_a_loaded_model_goes_on_as_without_the_file(model, tmp_path):
-    model.save(tmp_path / "model.json")
-    loaded = load_model(tmp_path / "model.json").partial_fit(BAGS)
-    at_once = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
-    np.testing.assert_allclose(loaded.decision_function(UNSEEN), at_once.decision_function(UNSEEN), atol=1e-4)
-    assert quantifiers(loaded.rules_) == quantifiers(model.rules_)
-
-
 def test_a_clone_is_unfitted_and_chooses_the_same(model):
     copy = clone(model)
     assert not hasattr(copy, "rules_")
@@ -211,8 +154,6 @@ def test_edited_rules_predict(model):
     np.testing.assert_allclose(
         doubled.decision_function(UNSEEN) - default, 2 * (model.decision_function(UNSEEN) - default), atol=1e-12
     )
-    assert isinstance(doubled.init, RuleBase)
-    assert quantifiers(doubled.partial_fit(BAGS).rules_) == ["at least"]
 
 
 # ---------------------------------------------------------------------- streams, several fits
@@ -281,7 +222,7 @@ def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
 
 
 def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
-    from fuzzymil.estimators import _network
+    from fuzzymil.estimators import rules
 
     steps, stages = [], []
 
@@ -298,7 +239,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
 
     RuleClassifier(random_state=0).fit(BAGS[:20])
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(_network, "counting_bar", Bar)
+    monkeypatch.setattr(rules, "counting_bar", Bar)
     RuleClassifier(verbose=True, random_state=0).fit(BAGS[:20])
     done, total = np.array(steps).T
     assert len(steps) > 10
@@ -334,11 +275,15 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
 
 @pytest.mark.parametrize(
     ("settings", "facts"),
-    [({"n_rules": 0}, "n_rules.*1"), ({"max_conditions": 0}, "max_conditions.*1"), ({"init": "selct"}, "init.*select")],
+    [
+        ({"max_rules": 0}, "max_rules.*1"),
+        ({"max_conditions": 0}, "max_conditions.*1"),
+        ({"missing": "no"}, "missing.*no"),
+    ],
 )
 def test_parameters_are_checked_before_choosing(settings, facts):
     with pytest.raises(ParameterError, match=facts):
-        MIANFISClassifier(**network_parameters(**settings)).fit(BAGS)
+        RuleClassifier(**settings).fit(BAGS)
 
 
 def test_data_that_cannot_be_used():

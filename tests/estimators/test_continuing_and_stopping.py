@@ -46,8 +46,8 @@ def test_partial_fits_equal_one_fit_of_as_many_epochs(model):
 @networks
 def test_warm_start_continues_where_training_stopped(model):
     bags, y = material(model)
-    long = clone(model).set_params(max_epochs=10).fit(bags, y)
-    warm = clone(model).set_params(warm_start=True).fit(bags, y)
+    long = clone(model).set_params(training__max_epochs=10).fit(bags, y)
+    warm = clone(model).set_params(training__warm_start=True).fit(bags, y)
     first = warm.history_["loss"]
     warm.fit(bags, y)
     assert (np.diff(np.concatenate([first, warm.history_["loss"]])) < 0).all()
@@ -74,18 +74,18 @@ def test_warm_start_continues_where_training_stopped(model):
 )
 def test_settings_may_change_before_a_warm_start(change):
     model = classifier(warm_start=True).fit(BAGS, Y)
-    model.set_params(**change).fit(BAGS, Y)
+    model.set_params(**{f"training__{name}": value for name, value in change.items()}).fit(BAGS, Y)
     assert np.isfinite(model.decision_function(BAGS)).all()
 
 
-@pytest.mark.parametrize("change", [{"loss": "cross_entropy"}, {"n_rules": 7}, {"order": 1}, {"alpha": 2.0}])
+@pytest.mark.parametrize("change", [{"training__loss": "cross_entropy"}, {"n_rules": 7}, {"order": 1}, {"alpha": 2.0}])
 def test_settings_that_shaped_the_rules_may_not_change_before_a_warm_start(change):
     model = classifier(warm_start=True).fit(BAGS, Y)
     before = model.decision_function(BAGS)
     ((name, _),) = change.items()
-    with pytest.raises(ValueError, match=rf"made with {name}=.*warm_start=False"):
+    with pytest.raises(ValueError, match=rf"made with {name.removeprefix('training__')}=.*warm_start=False"):
         model.set_params(**change).fit(BAGS, Y)
-    model.set_params(loss="squared_error")
+    model.set_params(training__loss=None)
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 

@@ -10,7 +10,7 @@ from saved_models import MODELS
 from sklearn.base import is_classifier
 from small_fits import BAGS, CENTERS, QUICK, WORDS, Y, score_of
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, RuleClassifier, load_model
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, RuleClassifier, Training, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil.estimators import SavedModel, model_to_dict, network_parameters
 
@@ -111,7 +111,7 @@ SETTINGS = [
     {"n_rules": np.int64(3)},
     {"normalize": np.False_},
     {"n_iter_no_change": 2},
-    {"variant": "paper", "learning_rate": 0.01},
+    {"training": Training.paper(), "learning_rate": 0.01},
     {"random_state": None},
     {"rule_keep_prob": "auto"},
     {"clip": None},
@@ -153,8 +153,7 @@ def test_what_json_cannot_hold_comes_back_at_its_default(tmp_path):
     ).fit(BAGS)
     model.save(tmp_path / "model.json")
     back = load_model(tmp_path / "model.json")
-    assert back.optimizer == "adam"
-    assert back.run is None
+    assert back.training == Training(max_epochs=5, rule_keep_prob=None)
     np.testing.assert_array_equal(back.decision_function(BAGS), model.decision_function(BAGS))
 
 

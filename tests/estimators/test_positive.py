@@ -80,7 +80,7 @@ def test_without_a_name_they_are_about_the_class_that_sorts_last():
     model = RuleClassifier(random_state=0).fit(BAGS, SICK)
     assert (model.pos_label_, model.rules_.outputs) == ("healthy", ("healthy",))
     about = RuleClassifier(random_state=0, pos_label="diseased").fit(BAGS, SICK)
-    assert about.rules_.outputs == ("diseased",)
+    assert about.rules_.output_names == ("diseased",)
     np.testing.assert_array_equal(about.predict(BAGS), SICK)
     assert "diseased" not in model.rules_.to_text()
 
@@ -118,7 +118,7 @@ def test_training_goes_on_about_the_same_class():
     model = MIANFISClassifier(init=RuleBase.parse(EXPERT), training=Training(max_epochs=3, warm_start=True)).fit(
         BAGS, SICK
     )
-    model.set_params(init="auto", pos_label=None).fit(BAGS, SICK)
+    model.set_params(pos_label=None).fit(BAGS, SICK)
     model.partial_fit(BAGS, SICK)
     assert model.pos_label_ == "diseased"
     assert model.score(BAGS, SICK) > 0.9

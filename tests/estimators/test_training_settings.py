@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from small_fits import BAGS, CENTERS, NUMBERS, WIDTHS, WORDS, Y, classifier, regressor
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, Variant
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, Training
 
 # ---------------------------------------------------------------------- weights
 
@@ -177,22 +177,16 @@ def test_plain_gradient_descent_takes_the_step_of_the_formula():
 @pytest.mark.slow
 def test_the_papers_settings_in_one_call():
     model = MIANFISClassifier.paper(3, 0.5, max_epochs=10, random_state=0)
-    assert (model.n_rules, model.init_width, model.max_epochs) == (3, 0.5, 10)
-    expected = {
-        "optimizer": "sgd", "learning_rate": 0.1, "batch_size": 1, "variant": "paper", "init": "fcm",
-        "alpha": 1.0, "order": 0,
-        "membership": "gaussian", "t_norm": "product", "aggregation": "softmax", "loss": "squared_error",
-    }  # fmt: skip
-    assert {name: model.get_params()[name] for name in expected} == expected
-    literal = Variant(
+    assert (model.n_rules, model.init, model.order, model.alpha, model.operators) == (3, "fcm", 0, 1.0, None)
+    assert model.training == Training(
         update_rule="paper", width_scale="direct", init_outputs="ones", init_bags="positive", rule_dropout="paper",
-        standardize=False, clip=None,
+        standardize=False, clip=None, optimizer="sgd", learning_rate=0.1, batch_size=1, loss="squared_error",
+        rule_keep_prob=None, init_width=0.5, max_epochs=10,
     )  # fmt: skip
-    assert Variant.of(model.variant) == literal
     model.fit(BAGS, Y)
     np.testing.assert_array_equal(model.initial_rules_.coefs, np.ones((3, 1, 1)))
     np.testing.assert_allclose(model.initial_rules_.widths, 0.5)
     assert model.history_["loss"][-1] < model.history_["loss"][0]
-    assert MIANFISClassifier.paper(2, 1.0).max_epochs == 150
+    assert MIANFISClassifier.paper(2, 1.0).training.max_epochs == 150
     with pytest.raises(TypeError, match="nonsense"):
         MIANFISClassifier.paper(2, 1.0, nonsense=1)

@@ -17,7 +17,7 @@ from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
-    from fuzzymil.rules import MamdaniRules
+    from fuzzymil.rules import RuleBase
 
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
 # Not for --set: they have options of their own or fields that can be set; or they are of no use here.
@@ -238,10 +238,9 @@ def _start(method: Method, init: str) -> dict[str, Any]:
     path = Path(init)
     if not (path.suffix or path.exists()):
         return {"init": init}
-    from fuzzymil.rules import RuleBase
 
     rules = read_all_rules(path)[0]
-    if isinstance(rules, RuleBase) == (method is Method.mamdani):
+    if rules.concludes_sets != (method is Method.mamdani):
         other = Method.mi_anfis if method is Method.mamdani else Method.mamdani
         what = "sets" if method is not Method.mamdani else "numbers"
         raise ParameterError(f"The rules in {init} conclude {what}: use --method {other.value}.")
@@ -259,7 +258,7 @@ def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
     return found if rules is None or "threshold" in found else found | {"threshold": _middle(rules)}
 
 
-def _middle(rules: MamdaniRules) -> float:
+def _middle(rules: RuleBase) -> float:
     """Return the middle of the first output's range, where two classes are told apart."""
     first = rules.outputs[0]
     if first.low is None or first.high is None:

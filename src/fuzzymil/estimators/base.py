@@ -92,10 +92,10 @@ class RuleEstimator(RuleModel, BaseEstimator):
 
         Examples
         --------
-        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil import RuleClassifier
         >>> from fuzzymil.datasets import make_planted
         >>> bags = make_planted("some", n_bags=80, n_noise=2, random_state=0)
-        >>> model = MIANFISClassifier(random_state=0).fit(bags[::2])
+        >>> model = RuleClassifier(random_state=0).fit(bags[::2])
         >>> found = model.importance(bags[1::2], scoring="roc_auc")
         >>> found.features[0].drop > 0.2, found.n_training
         (True, 0)
@@ -148,10 +148,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
         matched by position.
         """
         check_is_fitted(self)
-        wanted = type(self.rules_)
-        if not isinstance(rules, wanted):
+        if not isinstance(rules, RuleBase):
+            raise ParameterError(f"rules must be a RuleBase, such as model.rules_.edit(...); got {described(rules)}.")
+        if rules.concludes_sets != self.rules_.concludes_sets:
+            kinds = "conclude numbers", "conclude sets"
             raise ParameterError(
-                f"rules must be a {wanted.__name__}, such as model.rules_.edit(...); got {described(rules)}."
+                f"These rules {kinds[rules.concludes_sets]}, but those of the model {kinds[not rules.concludes_sets]}."
             )
         kind, n_outputs = type(self).__name__, len(self.rules_.outputs)
         if len(rules.outputs) != n_outputs:
@@ -341,7 +343,7 @@ class BagClassifier(ClassifierMixin, Learner):
         if len(classes) != 2:
             return 1
         rules = self._given_rules
-        given = () if rules is None else rules.outputs
+        given = () if rules is None else rules.output_names
         return positive_class(classes, given[0] if len(given) == 1 else "", self.pos_label)
 
     @property

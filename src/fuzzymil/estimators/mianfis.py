@@ -46,7 +46,6 @@ from fuzzymil.learn.train.partition import sampled
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.mamdani import MamdaniRules
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
@@ -201,9 +200,12 @@ class Network(Learner):
     @property
     def _given_rules(self) -> RuleBase | None:
         """The rules given as ``init``, as a value or as text."""
-        if isinstance(self.init, str) and _TEXT_OF_RULES.search(self.init):
-            return _parse(self.init)
-        return self.init if isinstance(self.init, RuleBase) else None
+        found = _parse(self.init) if isinstance(self.init, str) and _TEXT_OF_RULES.search(self.init) else self.init
+        if not isinstance(found, RuleBase):
+            return None
+        if found.concludes_sets:
+            raise ParameterError("init has rules that conclude sets: train them with MIMamdani or train_rules.")
+        return found
 
     @property
     def _constraints(self) -> Constraints | None:
@@ -540,7 +542,7 @@ class Network(Learner):
             masks=[rules.compile()[1] for rules in members],
             operators=members[0].compile()[2],
             scaling=axes,
-            outputs=members[0].outputs,
+            outputs=members[0].output_names,
             feature_names=None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
             default=members[0].default,
             loss=loss,
@@ -1005,7 +1007,7 @@ class MIANFISRegressor(NetworkRegressor):
 
 
 def train_rules(
-    rules: Any,
+    rules: RuleBase | str,
     bags: Any,
     y: Any = None,
     *,
@@ -1019,7 +1021,7 @@ def train_rules(
     training: Training | None = None,
     verbose: bool = False,
     random_state: Any = None,
-) -> Any:
+) -> RuleBase:
     """Train rules that exist, and return better ones; their premises, names and operators stay.
 
     The sets and conclusions move by gradient descent; a term that several rules share moves for all of them. To train
@@ -1027,7 +1029,7 @@ def train_rules(
 
     Parameters
     ----------
-    rules : RuleBase, MamdaniRules or str
+    rules : RuleBase or str
         Additive rules are read as logits of classes, unless ``training`` has a ``loss``.
     bags : Bags, BagStream, or anything `as_bags` accepts
     y : array of shape (n_bags,) or (n_bags, n_outputs), optional
@@ -1047,14 +1049,13 @@ def train_rules(
     missing : {"median", "average", "ignore", "error"}, default "median"
         See `MIANFISClassifier`; what the rules state themselves comes first.
     training : Training or None, default None
-        Of Mamdani rules, only ``max_epochs`` and ``learning_rate`` count.
+        Of rules that conclude sets, only ``max_epochs`` and ``learning_rate`` count.
     verbose : bool, default False
     random_state : int, RandomState or None, default None
 
     Returns
     -------
-    RuleBase or MamdaniRules
-        Of the same kind as ``rules``.
+    RuleBase
 
     Examples
     --------
@@ -1069,24 +1070,25 @@ def train_rules(
     """
     given = RuleBase.parse(rules) if isinstance(rules, str) else rules
     shared = {"frozen": frozen, "constraints": constraints, "random_state": random_state}
-    if isinstance(given, MamdaniRules):
-        return _train_mamdani(given, bags, y, sample_weight, task, pos_label, training, **shared)
     if not isinstance(given, RuleBase):
         raise ParameterError(f"rules must be a rule base or its text, got {rules!r:.100}.")
+    if given.concludes_sets:
+        return _train_sets(given, bags, y, sample_weight, task, pos_label, training, **shared)
     shared |= {"init": given, "missing": missing, "training": training, "verbose": verbose}
     model: Any
-    if _holds_classes(task, bags, y, len(given.outputs)):
+    if _holds_classes(task, bags, y, len(given.output_names)):
         model = MIANFISClassifier(**shared, class_weight=class_weight, pos_label=pos_label)
     else:
         for name, value in (("class_weight", class_weight), ("pos_label", pos_label)):
             if value is not None:
                 raise ParameterError(f"{name} is for classes, but these labels are numbers: leave it out.")
         model = MIANFISRegressor(**shared)
-    return model.fit(bags, y, sample_weight).rules_
+    found: RuleBase = model.fit(bags, y, sample_weight).rules_
+    return found
 
 
-def _train_mamdani(
-    rules: MamdaniRules,
+def _train_sets(
+    rules: RuleBase,
     bags: Any,
     y: Any,
     sample_weight: Any,
@@ -1094,17 +1096,18 @@ def _train_mamdani(
     pos_label: Any,
     training: Training | None,
     **settings: Any,
-) -> MamdaniRules:
+) -> RuleBase:
+    """Train the sets that rules conclude, and those of their conditions."""
     from fuzzymil.estimators._mamdani import MIMamdani
 
     changes = {} if training is None else training.changed()
     for name in changes:
         if name not in ("max_epochs", "learning_rate"):
-            raise ParameterError(f"{name} does not apply to Mamdani rules: leave it out.")
-    threshold = 0.5 if _holds_classes(task, bags, y, len(rules.outputs)) else None
+            raise ParameterError(f"{name} does not apply to rules that conclude sets: leave it out.")
+    threshold = 0.5 if _holds_classes(task, bags, y, len(rules.output_names)) else None
     changes = {"max_epochs": Training.max_epochs} | changes
     model = MIMamdani(rules=rules, threshold=threshold, pos_label=pos_label, **changes, **settings)
-    found: MamdaniRules = model.fit(bags, y, sample_weight).rules_
+    found: RuleBase = model.fit(bags, y, sample_weight).rules_
     return found
 
 

@@ -107,6 +107,7 @@ class _RuleLearner(Learner):
         self._set_rules([*map(features.widen, found.members)], functools.partial(_widened, features, found.initial))
         self.held_out_costs_ = found.held_out_costs
         self.n_bags_chosen_from_ = bags.n_bags
+        self.loss_ = found.cost
         return self
 
     def _set_rules(self, members: Sequence[RuleBase], initial: RuleBase | Callable[[], RuleBase]) -> None:
@@ -171,7 +172,7 @@ class _Features(NamedTuple):
         if not bags.is_large_sparse:
             return cls(bags, bags)
         places = informative_features(bags, labels.targets, labels.weights)
-        return cls(bags, bags.only(places), places)
+        return cls(bags, bags.select_features(places), places)
 
     def widen(self, found: RuleBase) -> RuleBase:
         """Return rules over all features."""
@@ -241,6 +242,8 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     n_bags_chosen_from_ : int
         Number of bags that candidates were compared on; not saved. If all bags have more than 50,000 instances
         together, this is a sample in which every class has its share.
+    loss_ : float
+        Mean cross-entropy of the first member on these bags; not saved.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -322,6 +325,8 @@ class RuleRegressor(BagRegressor, _RuleLearner):
         any rule ("no rules"). Empty with fewer than ten bags.
     n_bags_chosen_from_ : int
         Number of bags that candidates were compared on; see `RuleClassifier`.
+    loss_ : float
+        Half the mean squared error of standardized targets on these bags; not saved.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
