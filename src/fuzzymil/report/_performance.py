@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import functools
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -150,13 +150,13 @@ class Performance:
         assert self.classes is not None
         known = [fold for fold in self.folds if self._has_all_classes(fold)]
         pairs = [(fold.truth, fold.scores) for fold in known if fold.scores is not None]
-        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot)
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds if fold.probabilities is not None]
-        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot)
 
     @property
     def about(self) -> Any:
@@ -166,7 +166,7 @@ class Performance:
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
         truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
-        return figure_svg(_agreement(truth, predicted, self.outputs[output]))
+        return figure_svg(lambda: _agreement(truth, predicted, self.outputs[output]))
 
     def _joined(self) -> tuple[Array, Array]:
         folds = self.folds
@@ -223,8 +223,9 @@ def _agreement(truth: Array, predicted: Array, name: str) -> Figure:
     return figure
 
 
-def figure_svg(figure: Figure) -> bytes:
-    """Return a figure as SVG, and close it."""
+def figure_svg(plot: Callable[[], Figure]) -> bytes:
+    """Draw a figure as SVG, and close it."""
+    figure = plot()
     content = drawn(figure, ".svg")
     plt.close(figure)
     return content

@@ -374,7 +374,7 @@ def importance_facts(matters: Matters, n_classes: int) -> dict[str, Any]:
         "feature_rows": [] if features is None else _rows([each for each in features.features if each.used][:_SHOWN]),
         "rule_rows": [] if own is None else _rows(own.rules[:_SHOWN]),
         "n_unused": 0 if features is None else sum(not each.used for each in features.features),
-        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot()) if matters.effects else None,
+        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot) if matters.effects else None,
         "about": matters.effects[0].curves[0].name if matters.effects and len(matters.effects[0].curves) == 1 else "",
         "classifies": n_classes > 0,
         "n_bags": matters.effects[0].n_bags if matters.effects else 0,
