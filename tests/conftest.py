@@ -66,6 +66,12 @@ SLOW = (
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import what only `make test-slow` runs."""
+    slow = (config.rootpath / path for path in SLOW)
+    return True if config.option.markexpr == "not slow" and any(map(collection_path.is_relative_to, slow)) else None
+
+
 def pytest_collection_modifyitems(config, items):
     """Mark the tests and doctests of `SLOW`."""
     slow = [config.rootpath / path for path in SLOW]

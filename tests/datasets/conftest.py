@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pooch
 import pytest
-from stand_ins import Server, small_set
+from small_benchmarks import Server, small_set
 
 from fuzzymil.datasets import BENCHMARKS, write_bags
 from fuzzymil.datasets._benchmarks import content_checksum

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stand_ins import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
+from small_benchmarks import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
 
 from fuzzymil import Bags
 from fuzzymil import datasets as datasets_module

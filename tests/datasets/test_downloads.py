@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stand_ins import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
+from small_benchmarks import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
 
 from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, _benchmarks, write_bags
 
@@ -141,17 +141,6 @@ def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
     with pytest.raises(DataNotFound, match=r"cannot be cached in .*No space left"):
         _benchmarks.load_fox()
     assert os.listdir(cache) == []
-
-
-def test_progress_is_shown_on_a_terminal(small, server, monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    server.serve("fox.data", sparse_text(small["fox"]))
-    _benchmarks.load_fox()
-    shown = capsys.readouterr()
-    assert "Downloading" in shown.err
-    assert "Fox" in shown.err
-    assert not shown.out
 
 
 # ---------------------------------------------------------------- facts, checksums, packed files

@@ -152,9 +152,7 @@ def test_variables_come_and_go(page):
     assert (page.state["variables"][0]["low"], page.state["variables"][0]["title"]) == (-1, "x1 [m]")
 
 
-def test_operators_threshold_and_class(page):
-    page.get("set_operators", operators={"t_norm": "min"})
-    assert (page.state["operators"]["t_norm"], page.state["operators"]["s_norm"]) == ("min", "max")
+def test_threshold_and_class(page):
     page.get("set_threshold", threshold=1.5)
     page.get("set_positive", **{"class": "negative"})
     assert (page.state["threshold"], page.state["positive"]) == (1.5, "negative")

@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -104,11 +103,10 @@ def address(home: str) -> str:
     return f"{mirror.rstrip('/')}/{home.rsplit('/', 1)[1]}" if mirror else home
 
 
-def fetch(home: str, folder: Path, title: str) -> Bags:
+def fetch(home: str, folder: Path) -> Bags:
     """Download a file and read its bags; the downloaded file is not kept.
 
-    `MIRROR` can replace the public URL ``home``. ``folder``, for the temporary download, is created if necessary;
-    ``title`` is shown in the progress bar.
+    `MIRROR` can replace the public URL ``home``. ``folder``, for the temporary download, is created if necessary.
     """
     import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
     from requests.exceptions import RequestException
@@ -117,12 +115,12 @@ def fetch(home: str, folder: Path, title: str) -> Bags:
     name = home.rsplit("/", 1)[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place, _Bar(title) as bar:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place:
             # The exact bytes these hosts serve may change, so the content is checked instead of a file checksum.
             fetcher = pooch.create(
                 place, base_url="", registry={name: None}, urls={name: source}, retry_if_failed=RETRIES
             )
-            downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=2**16, timeout=_TIMEOUT)
+            downloader = pooch.HTTPDownloader(chunk_size=2**16, timeout=_TIMEOUT)
             return _read_download(Path(fetcher.fetch(name, downloader=downloader)), Path(place))
     except RequestException as problem:
         raise DownloadError(f"Could not download {source} ({_reason(problem)}).") from None
@@ -156,52 +154,6 @@ def _read_download(raw: Path, place: Path) -> Bags:
     table = place / "table.data"
     table.write_bytes(content)
     return read_bags(table, format="uci")
-
-
-class _Bar:
-    """A progress bar with pooch's interface, shown if standard error is a terminal."""
-
-    def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task(f"Downloading {title}", total=None)
-
-    @property
-    def total(self) -> float | None:
-        """Total number of bytes, None if unknown."""
-        return self._progress.tasks[0].total
-
-    @total.setter
-    def total(self, value: float) -> None:
-        self._progress.update(self._task, total=value or None, completed=0)
-
-    def update(self, amount: float) -> None:
-        """Advance by a number of bytes."""
-        self._progress.advance(self._task, amount)
-
-    def reset(self) -> None:
-        """Start over."""
-        self._progress.reset(self._task)
-
-    def close(self) -> None:
-        """Do nothing: the bar ends with its ``with`` block."""
-
-    def __enter__(self) -> _Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._progress.stop()
 
 
 def content_checksum(bags: Bags) -> str:
@@ -511,7 +463,7 @@ def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags
     if not download:
         raise DataNotFound(f"{facts.title} was not found in {where}, and download=False. {_ways(facts)}")
     try:
-        bags = _as_published(facts, fetch(facts.home, cache, facts.title))
+        bags = _as_published(facts, fetch(facts.home, cache))
         problem = _wrong_content(facts, bags)
         if problem is not None:
             raise DownloadError(f"{address(facts.home)} returned data that is not {facts.title}: {problem}")

@@ -117,7 +117,7 @@ def read_bags(
         - ``"uci"``: the MUSK files of the UCI archive, ``molecule,conformation,f1,...,class``;
         - ``"svmlight"``: sparse text, ``instance:bag:label number:value ...``, features numbered from 1;
         - ``"arff"``: WEKA's relational ARFF;
-        - ``"mat"``: MATLAB up to version 7; `fuzzymil.datasets.formats.mat` lists the layouts;
+        - ``"mat"``: MATLAB, versions 5 to 7; `fuzzymil.datasets.formats.mat` lists the layouts;
         - ``"parquet"``: a table like CSV, one file or a folder of files (requires pyarrow:
           ``pip install "fuzzymil[parquet]"``); ids and labels keep the types of their columns;
         - ``"npy"``: a folder with one 2-D ``.npy`` array per bag and a ``labels.csv`` with the columns

@@ -248,13 +248,6 @@ class Context:
         if there is only one rule base.
     member : int
         The place of that one.
-
-    Examples
-    --------
-    >>> one, two = (Document(f"VARIABLE x: low = Gaussian({n}, 1)  IF x is low THEN y = 1") for n in (1, 2))
-    >>> context, shown = Context(members=(one, two)).show(1, one)
-    >>> context.member, shown == two, context.others == (one,)
-    (1, True, True)
     """
 
     name: str = "untitled"
@@ -317,17 +310,6 @@ def transfer_changes(text: str, old: str, new: str) -> str:
     -------
     str
         The text with the same changes; the new source itself where they cannot be found in the text.
-
-    Examples
-    --------
-    >>> text = "VARIABLE x: low = Gaussian(0, 1)  # so far\n\nIF x is low\n    THEN y = 1.50\n"
-    >>> rules = parse_rules(text)
-    >>> print(transfer_changes(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
-    VARIABLE x: low = Gaussian(3, 1)  # so far
-    <BLANKLINE>
-    IF x is low
-        THEN y = 1.50
-    <BLANKLINE>
     """
     if text == old or max(len(text), len(new)) > _LONGEST:
         return new
@@ -405,13 +387,6 @@ def merge_texts(base: str, mine: str, theirs: str) -> str | None:
     -------
     str or None
         None if both changed the same lines in different ways.
-
-    Examples
-    --------
-    >>> merge_texts("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
-    'one\n2\nthree\nfour\n'
-    >>> merge_texts("one\n", "1\n", "uno\n") is None
-    True
     """
     lines = base.splitlines(keepends=True)
     changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})

@@ -38,9 +38,6 @@ Edit = Callable[[Case, Mapping[str, Any]], tuple[Document, str]]
 EDITS: dict[str, Edit] = {}
 """The edits by the type of their message."""
 
-_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = ("conclusion_aggregation", "conclusion_alpha", "normalize")
-_MAMDANI = ("implication", "accumulation", "defuzzify")
 _ARGUMENTS = {"merge", "drop", "keep", "without", "weights", "conclusions", "drop_unused_terms", "default"}
 
 
@@ -275,25 +272,6 @@ def set_conclusion(case: Case, message: Mapping[str, Any]) -> tuple[Document, st
 
 
 @_edit
-def set_operators(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
-    """Change operators and defaults."""
-    document, rules = case.document, case.document.rules
-    asked = dict(message.get("operators") or {})
-    inner = (*_PREMISES, *_SUGENO) if isinstance(rules, RuleBase) else _PREMISES
-    outer = () if isinstance(rules, RuleBase) else _MAMDANI
-    for name in asked:
-        known_name("operator", name, (*inner, *outer))
-    own = {name: tuple(value) if isinstance(value, list) else value for name, value in asked.items() if name in inner}
-    if "t_norm" in own:
-        own.setdefault("s_norm", "")  # a T-norm brings its own S-norm unless one is chosen
-    rest = {name: value for name, value in asked.items() if name in outer}
-    rules = with_premises(rules, dataclasses.replace(document.base, **own), **rest)
-    if message.get("default") is not None:
-        rules = rules.edit(default=message["default"])
-    return document.with_rules(rules), f"Changed {listed(asked) or 'the default'}"
-
-
-@_edit
 def set_threshold(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Set what an output must exceed to mean the positive class; null returns to the usual one."""
     value = None if message.get("threshold") is None else _number(message, "threshold")
@@ -333,15 +311,7 @@ def _changed_set(old: MembershipFunction, message: Mapping[str, Any]) -> Members
 
 
 def drag_term(document: Document, message: Mapping[str, Any]) -> Document:
-    """Return a document in which a term is moved, without a text of its own: what a drag shows before it ends.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> message = {"variable": "x", "term": "low", "handle": "center", "x": 0.5}
-    >>> drag_term(document, message).rules.variables[0].terms["low"]
-    Gaussian(center=0.5, width=1.0)
-    """
+    """Return a document in which a term is moved, without a text of its own: what a drag shows before it ends."""
     name, old = _term(document.rules, message)
     made = document.replace()
     vars(made)["rules"] = document.rules.edit(sets={name: _changed_set(old, message)})

@@ -100,13 +100,7 @@ def _shares(bags: Bags) -> dict[str, float]:
 
 
 def readable_part(text: str) -> Document:
-    r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag.
-
-    Examples
-    --------
-    >>> print(readable_part("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
-    Rule 1: IF anything THEN sky = 0
-    """
+    r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag."""
     found = parser.read(text)
     variables = tuple(found.variables.values()) or (Variable("x"),)
     concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]

@@ -22,14 +22,7 @@ _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?
 
 
 def check(text: object) -> dict[str, Any]:
-    r"""Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one.
-
-    Examples
-    --------
-    >>> found = check("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN y = 1")["mistakes"]
-    >>> [(each["line"], each["character"], each["length"], each["fix"]["text"]) for each in found]
-    [(2, 9, 3, 'low')]
-    """
+    r"""Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one."""
     source = check_text(text)
     try:
         rules = parse_rules(source)
@@ -122,15 +115,7 @@ def _replacement(start: int, length: int, text: str, label: str) -> dict[str, An
 
 
 def complete(text: object, offset: object, document: Document) -> dict[str, Any]:
-    r"""Return words that may stand at a place of a text, and which part of it they would replace.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> found = complete(document.text + "\nIF x is l", len(document.text) + 10, document)
-    >>> [item["text"] for item in found["items"]][:1]
-    ['low']
-    """
+    r"""Return words that may stand at a place of a text, and which part of it they would replace."""
     source = check_text(text)
     end = offset if isinstance(offset, int) and 0 <= offset <= len(source) else len(source)
     line = source[:end].rpartition("\n")[2]

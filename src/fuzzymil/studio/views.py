@@ -48,10 +48,6 @@ _TOGETHER = 200  # of these at a time
 _UNKNOWN = 0.05
 """Firing strength below which no rule is said to apply, as in `fuzzymil.plots.SurfaceDisplay`."""
 
-_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
-_MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
-
 
 # ---------------------------------------------------------------------- the state
 
@@ -67,7 +63,6 @@ def state_of(case: Case) -> dict[str, Any]:
         "variables": _variables(case),
         "rules": _rules(case),
         "outputs": list(case.outputs),
-        "operators": _operators(rules),
         "default": dict(zip(case.outputs, rules.default, strict=True)),
         "classes": case.names,
         "positive": case.positive_name,
@@ -110,7 +105,7 @@ def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]],
 def _rules(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
     rules, base, lines = case.document.rules, case.document.base, case.document.lines
-    texts, exact = statements(rules), statements(rules, None, None)
+    texts = statements(rules)
     return [
         {
             "number": r + 1,
@@ -118,7 +113,6 @@ def _rules(case: Case) -> list[dict[str, Any]]:
             "label": rule.label,
             "comment": rule.comment,
             "text": texts[r],
-            "source": exact[r],
             "premise": printer.premise_text(rule.premise),
             "conclusion": _conclusion(rules, r),
             "conclusions": _conclusions(rules, r),
@@ -126,7 +120,6 @@ def _rules(case: Case) -> list[dict[str, Any]]:
             "on": r + 1 not in case.document.off,
             "line": lines[r] if r < len(lines) else None,
             "plain": rule.is_plain,
-            "quantified": any(part.quantifier for part in base.parts if part.rule == r),
             "conditions": [
                 {"variable": each.variable, "term": each.term, "hedges": each.hedges, "negated": negated}
                 for each, negated in zip(conditions(rule.premise), negations(rule.premise), strict=True)
@@ -136,9 +129,9 @@ def _rules(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def statements(rules: Rules, *limits: int | None) -> list[str]:
-    """Return each rule as a statement; with limits of None, exactly."""
-    return source.statements(rules, *limits) if isinstance(rules, RuleBase) else rules.statements(*limits)
+def statements(rules: Rules) -> list[str]:
+    """Return each rule as a statement."""
+    return source.statements(rules) if isinstance(rules, RuleBase) else rules.statements()
 
 
 def _conclusion(rules: Rules, r: int) -> str:
@@ -162,13 +155,6 @@ def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
         name: {"term": said, "hedges": []} if isinstance(said, str) else {"term": said.term, "hedges": said.hedges}
         for name, said in rules.conclusions[r].items()
     }
-
-
-def _operators(rules: Rules) -> dict[str, Any]:
-    if isinstance(rules, RuleBase):
-        return {name: getattr(rules, name) for name in _SUGENO}
-    found = {name: getattr(rules.premises, name) for name in _PREMISES}
-    return found | {name: getattr(rules, name) for name in _MAMDANI}
 
 
 def _data(case: Case) -> dict[str, Any] | None:
@@ -228,7 +214,6 @@ def _bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "decisions": case.decisions,
         "right": right,
         "uncovered": np.zeros(data.n_bags, bool) if uncovered is None else uncovered,
-        "strongest": case.found.strongest,
         "n_changed": _n_changed(case, before),
         "before": None if before is None else {"scores": before.scores, "decisions": before.decisions},
         "committee": None if committee is None else {"decisions": committee.decisions, "outputs": committee.output},

@@ -5,7 +5,6 @@ Large regular files are parsed by pyarrow if it is installed; others, and files 
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import dataclasses
 import io
@@ -36,7 +35,6 @@ CUT = "the file seems to be truncated here: download it again"
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 _IN_QUOTES = re.compile(r'"[^"]*"')
-_BLOCK = 1 << 18  # fields that are text at a time
 _BLOCK_ROWS = 1 << 12
 _ARROW_BLOCK = 1 << 26  # bytes parsed at a time; a row has to fit
 _ARROW_COLUMN = 1 << 15  # bytes that pyarrow takes for a column, however short it is
@@ -78,28 +76,21 @@ def fields_of(line: str) -> list[str]:
 
 def rows_of(file: DataFile) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the line it begins on; all rows have the same number of fields."""
-    start, width = 1, -1
-    for line, row in _any_rows(file):
-        if width < 0:
-            start, width = line, len(row)
-        elif len(row) != width:
-            advice = CUT if file.is_cut(line) else "all rows need the same number"
-            raise file.error(f"{len(row)} values, but line {start} has {width}; {advice}", line)
-        yield line, row
-
-
-def _any_rows(file: DataFile) -> Iterator[tuple[int, list[str]]]:
     mark = delimiter(next(line for _, line in file.numbered_lines()))
-    if mark is None:
-        yield from ((number, line.split()) for number, line in file.numbered_lines())
-        return
-    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
-    begins = 1
+    first, width, begins = 0, 0, 1
+    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=mark or ",", skipinitialspace=True, strict=True)
+    rows = reader if mark is not None else map(str.split, file.lines())
     try:
-        for row in reader:
-            if len(row) > 1 or (row and row[0].strip()):
-                yield begins, row
-            begins = reader.line_num + 1
+        for row in rows:
+            line, begins = begins, reader.line_num + 1 if mark is not None else begins + 1
+            if len(row) != width or width < 2:
+                if not row or (mark is not None and len(row) == 1 and not row[0].strip()):
+                    continue  # a blank line
+                if first and len(row) != width:
+                    advice = CUT if file.is_cut(line) else "all rows need the same number"
+                    raise file.error(f"{len(row)} values, but line {first} has {width}; {advice}", line)
+                first, width = first or line, len(row)
+            yield line, row
     except csv.Error as problem:
         raise file.error(f"{problem}: look for an unclosed quotation mark", begins) from None
 
@@ -126,60 +117,19 @@ def read_rows(
     # The numbers, and a copy in the order of the bags; masks of what is infinite or missing; the columns of text.
     n_bytes = len(file.content) + 24 * n_values
     file.require(n_bytes, f"has about {n_values:,} values")
-    regular = mark is not None and '"' not in file.text
-    utf8 = file.encoding is None  # which pyarrow reads from the bytes
     roomy = memory.shortage(n_bytes + _ARROW_COLUMN * len(names)) is None
-    if mark is not None and regular and utf8 and roomy and len(file.content) >= _LEAST_FOR_ARROW:
+    plain = mark is not None and '"' not in file.text and file.encoding is None  # UTF-8, read from the bytes
+    if mark is not None and plain and roomy and len(file.content) >= _LEAST_FOR_ARROW:
         found = _read_by_arrow(file, mark, texts, skipped, header)
         if found is not None:
             return found
-    if mark is not None and regular:
-        with contextlib.suppress(_IrregularError):
-            return _converted(file, _regular_blocks(file, mark, header), texts, skipped, names)
-    return _converted(file, _blocks(file, header), texts, skipped, names)
+    return _read_in_blocks(file, texts, skipped, names, header)
 
 
-Block = tuple[Sequence[int], list[list[str]]]
-"""Some rows, and the lines they begin on."""
-
-
-class _IrregularError(Exception):
-    """A row that spans lines, a blank line, or rows of different lengths: line numbers need a closer look."""
-
-
-def _regular_blocks(file: DataFile, mark: str, header: bool) -> Iterator[Block]:
-    """Yield rows that are one line each, as most are; raise if one is not."""
-    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=mark, skipinitialspace=True)
-    width = len(next(reader, ()))
-    n_rows = max(_BLOCK // max(width, 1), 1)
-    line = 1
-    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=mark, skipinitialspace=True)
-    if header:
-        next(reader)
-        line += 1
-    try:
-        while block := list(itertools.islice(reader, n_rows)):
-            if {*map(len, block)} != {width} or width < 2:
-                raise _IrregularError
-            yield range(line, line + len(block)), block
-            line += len(block)
-    except csv.Error:
-        raise _IrregularError from None
-
-
-def _blocks(file: DataFile, header: bool) -> Iterator[Block]:
-    """Yield rows of any kind."""
-    rows = rows_of(file)
-    if header:
-        next(rows)
-    while block := list(itertools.islice(rows, _BLOCK_ROWS)):
-        yield [line for line, _ in block], [row for _, row in block]
-
-
-def _converted(
-    file: DataFile, blocks: Iterator[Block], texts: Mapping[str, int], skipped: Sequence[int], names: Sequence[str]
+def _read_in_blocks(
+    file: DataFile, texts: Mapping[str, int], skipped: Sequence[int], names: Sequence[str], header: bool
 ) -> Rows:
-    """Convert rows in blocks, so that few are text at a time."""
+    """Read rows in blocks, so that few are text at a time."""
     columns = {role: TextBuilder() for role in texts}
     apart = {*texts.values(), *skipped}
     places = [at for at in range(len(names) + len(apart)) if at not in apart]
@@ -187,16 +137,18 @@ def _converted(
     first, end = (places[0], places[-1] + 1) if places else (0, 0)
     pick = operator.itemgetter(slice(first, end)) if end - first == len(places) else operator.itemgetter(*places)
     numbers: list[Array] = []
-    lines: list[Sequence[int]] = []
-    for some, block in blocks:
+    lines: list[int] = []
+    rows = itertools.islice(rows_of(file), int(header), None)
+    while block := list(itertools.islice(rows, _BLOCK_ROWS)):
+        some, fields = zip(*block, strict=True)
         for role, at in texts.items():
-            columns[role].extend(map(operator.itemgetter(at), block))
-        numbers.append(_fields.parse_rows(file, list(map(pick, block)), some, names))
-        lines.append(some)
+            columns[role].extend(map(operator.itemgetter(at), fields))
+        numbers.append(_fields.parse_rows(file, list(map(pick, fields)), some, names))
+        lines += some
     return Rows(
         np.concatenate(numbers) if numbers else np.zeros((0, len(names))),
         {role: column.build() for role, column in columns.items()},
-        lines[0] if len(lines) == 1 else list(itertools.chain.from_iterable(lines)),
+        lines,
     )
 
 

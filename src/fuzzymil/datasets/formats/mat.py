@@ -1,4 +1,4 @@
-"""MATLAB files up to version 7, in the layouts in which collections of bags are published.
+"""MATLAB files of versions 5 to 7, in the layouts in which collections of bags are published.
 
 Names are matched in any case. These layouts are recognized:
 
@@ -8,7 +8,7 @@ Names are matched in any case. These layouts are recognized:
 - a cell array with one matrix per bag, and labels in `LABELS`;
 - a cell array with two columns, one row ``{matrix, label}`` per bag.
 
-The files themselves (levels 4 and 5) are read here in Python alone: compiled readers crash on some damaged files, and
+The files themselves (level 5) are read here in Python alone: compiled readers crash on some damaged files, and
 allocate what a file claims to have. Every size in a file is checked against the bytes that are there, and against the
 memory budget, before anything is allocated, so damage is an error and nothing else.
 """
@@ -238,7 +238,6 @@ _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16,
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
-_OLD_NUMBERS = ("f8", "f4", "i4", "i2", "u2", "u1")  # of level 4
 _DEEPEST = 30  # cells and structs in one another
 _HEADER = 128
 
@@ -288,7 +287,7 @@ def read_variables(content: bytes) -> dict[str, Any]:
            [0., 1.]]), 'name': array(['two'], dtype='<U3')}
     """
     if len(content) >= 4 and 0 in content[:4]:
-        return _OldReader(content).variables()
+        raise DamagedError("it is of level 4, or no MATLAB file at all: save it with -v7")
     if len(content) < _HEADER + 8:
         raise DamagedError("it is too short")
     order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
@@ -311,7 +310,7 @@ class _Budget:
 
 
 class _Reader:
-    """Reads level 5."""
+    """Reads the variables of a file."""
 
     def __init__(self, order: str) -> None:
         self._order = order
@@ -490,65 +489,6 @@ class _Reader:
             raise DamagedError("the columns of a sparse array do not fit its values")
         column = np.repeat(np.arange(shape[1]), counts)
         return _dense_of_sparse(row[:n_values].astype(np.int64), column, values[:n_values], shape, self._budget)
-
-
-class _OldReader:
-    """Reads level 4, in which every variable is a matrix."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = memoryview(content)
-        self._budget = _Budget()
-
-    def variables(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        at = 0
-        while at < len(self._content):
-            name, value, at = self._variable(at)
-            if name in found:
-                raise DamagedError(f"the variable {name!r} occurs twice")
-            if value is not None:
-                found[name] = value
-        return found
-
-    def _variable(self, at: int) -> tuple[str, Any, int]:
-        if at + 20 > len(self._content):
-            raise DamagedError("it is truncated")
-        order = "<" if struct.unpack_from("<I", self._content, at)[0] < 5000 else ">"
-        kind, n_rows, n_columns, is_complex, length = struct.unpack_from(f"{order}5i", self._content, at)
-        big, zero, precision, layout = kind // 1000, kind // 100 % 10, kind // 10 % 10, kind % 10
-        sensible = big in (0, 1) and zero == 0 and precision < len(_OLD_NUMBERS) and layout < 3
-        if not sensible or min(n_rows, n_columns, length) < 0 or is_complex not in (0, 1):
-            raise DamagedError("it does not begin like a MATLAB file")
-        number = np.dtype(order + _OLD_NUMBERS[precision])
-        start = at + 20 + length
-        size = n_rows * n_columns * number.itemsize
-        end = start + size * (2 if is_complex else 1)
-        if end > len(self._content):
-            raise DamagedError("it is truncated")
-        name = bytes(self._content[at + 20 : start]).partition(b"\0")[0].decode("latin-1")
-        self._budget.take(2 * size)
-        values = np.frombuffer(self._content[start : start + size], number)
-        found: Array = values.reshape((n_rows, n_columns), order="F").astype(number.newbyteorder("="))
-        if layout == 2:
-            return name, None if is_complex or n_columns == 4 else self._sparse(found), end
-        if layout == 1:
-            if values.size and not (np.isfinite(values) & (values >= 0) & (values < 2**16)).all():
-                raise DamagedError("text has an impossible character")
-            return name, _char_rows(values.astype("<u2"), found.shape, self._budget), end
-        if is_complex:
-            imaginary = np.frombuffer(self._content[start + size : end], number)
-            found = found + 1j * imaginary.reshape(found.shape, order="F")
-        return name, found, end
-
-    def _sparse(self, table: Array) -> Array:
-        """Return a dense array from rows of (row, column, value), the last of which has the shape."""
-        if table.shape[1] != 3 or not len(table) or not np.isfinite(table[:, :2]).all():
-            raise DamagedError("a sparse array has a wrong shape")
-        if (np.abs(table[:, :2]) > 2**40).any():
-            raise DamagedError("a sparse array has a wrong shape")
-        places = table[:, :2].astype(np.int64)
-        rows, columns = (places[:-1] - 1).T
-        return _dense_of_sparse(rows, columns, table[:-1, 2], tuple(places[-1].tolist()), self._budget)
 
 
 def _char_rows(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:

@@ -1,4 +1,4 @@
-"""Small stand-ins for the benchmark sets, in the formats of their public homes."""
+"""Small sets in place of the benchmarks, in the formats of their public homes, and a server of them."""
 
 import io
 import threading
