@@ -43,7 +43,7 @@ def mamdani_of(model: Any) -> MamdaniRules | None:
     return found if isinstance(found, MamdaniRules) else None
 
 
-def checked_start(rules: RuleBase, initial: Any) -> RuleBase | None:
+def check_start(rules: RuleBase, initial: Any) -> RuleBase | None:
     """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
     if initial is None:
         return None
@@ -148,7 +148,7 @@ def influences(rules: RuleBase, output: int | None = None) -> Array:
     return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
 
 
-def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
+def output_of_each_rule(rules: RuleBase) -> list[tuple[int, bool, str]]:
     """Return, for each rule for several outputs, the one that it is about, if it speaks against it, and this in words.
 
     Examples
@@ -158,7 +158,7 @@ def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
     ... Default: cat = 0, dog = 0
     ... IF SOME a is high THEN dog -= 3
     ... ''')
-    >>> spoken_of(rules)
+    >>> output_of_each_rule(rules)
     [(1, True, 'rule against dog')]
     """
     found = []

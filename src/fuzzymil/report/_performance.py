@@ -28,7 +28,7 @@ from fuzzymil._utils.statistics import area_under_roc, brier_score, ranking_scor
 from fuzzymil.estimators import Fold as TrainedFold
 from fuzzymil.estimators import cross_validate, splitter
 from fuzzymil.plots import FAINT, ReliabilityDisplay, RocDisplay
-from fuzzymil.plots.style import as_written, bare, drawn
+from fuzzymil.plots.style import as_written, bare, figure_bytes
 from fuzzymil.report._answers import Answers
 from fuzzymil.report.html import label
 from fuzzymil.rules import RuleBase
@@ -226,7 +226,7 @@ def _agreement(truth: Array, predicted: Array, name: str) -> Figure:
 def figure_svg(plot: Callable[[], Figure]) -> bytes:
     """Draw a figure as SVG, and close it."""
     figure = plot()
-    content = drawn(figure, ".svg")
+    content = figure_bytes(figure, ".svg")
     plt.close(figure)
     return content
 
@@ -234,7 +234,7 @@ def figure_svg(plot: Callable[[], Figure]) -> bytes:
 # ---------------------------------------------------------------------- measuring
 
 
-def measured(
+def measure_model(
     answers: Answers, n_folds: int, random_state: Any, *, seen: bool, groups: Groups | None = None
 ) -> Performance:
     """Measure the model as it is; the folds only show how much the numbers vary.
@@ -271,7 +271,7 @@ def measured(
     return Performance(basis, folds, answers.classes, answers.rules.outputs, groups=groups)
 
 
-def cross_validated(
+def cross_validate_model(
     answers: Answers, n_folds: int, random_state: Any, groups: Groups | None = None
 ) -> tuple[Performance, list[TrainedFold]] | None:
     """Train models with the same parameters on all folds but one, and measure each on the fold left out.

@@ -14,7 +14,7 @@ from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._performance import Groups, Performance, cross_validated, measured, performance_facts
+from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model, performance_facts
 from fuzzymil.report._sections import (
     Matters,
     RuleCard,
@@ -276,10 +276,10 @@ def _performance(
         return None, None, "", []
     trained = _learned(answers.model)
     seen = trained and (not held_out or _recognizes(answers))
-    own = measured(answers, n_folds, random_state, seen=seen, groups=groups)
+    own = measure_model(answers, n_folds, random_state, seen=seen, groups=groups)
     if not trained or held_out:
         return own, None, "", []
     if not cross_validate:
         return own, None, "not requested", []
-    found = cross_validated(answers, n_folds, random_state, groups)
+    found = cross_validate_model(answers, n_folds, random_state, groups)
     return (own, None, "edited", []) if found is None else (found[0], own, "", found[1])
