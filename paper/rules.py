@@ -216,7 +216,7 @@ def _premise(rules: RuleBase, r: int) -> str:
 
 def _conclusion(rules: RuleBase, r: int) -> str:
     weight = rules.rules[r].weight
-    return f"{rules.outputs[0]} = {rules.coefs[r, 0, 0]:.2f}" + (f" WITH {weight:g}" if weight != 1 else "")
+    return f"{rules.output_names[0]} = {rules.coefs[r, 0, 0]:.2f}" + (f" WITH {weight:g}" if weight != 1 else "")
 
 
 # ---------------------------------------------------------------------- an expert's rules

@@ -11,7 +11,7 @@ from fuzzymil import RuleBase
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files import fcl, fis, fll, fml
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
@@ -198,7 +198,7 @@ class Generator:
         limited = self.can.limited and self.maybe(0.3)
         return {"t_norm": t_norm, "s_norm": s_norm, "limited": limited, "aggregation": "max"}
 
-    def system(self) -> RuleBase | MamdaniRules:
+    def system(self) -> RuleBase | RuleBase:
         inputs = self.inputs()
         premises = [self.premise(inputs) for _ in range(self.rng.integers(1, 6))]
         weights = [1.0 if self.maybe(0.7) else float(np.round(self.rng.uniform(), 3)) for _ in premises]
@@ -215,7 +215,7 @@ class Generator:
         outputs = tuple(f"y{k}" for k in range(n_outputs))
         return RuleBase(inputs, tuple(rules), outputs, normalize=normalize, default=default, **self.operators())
 
-    def mamdani(self, inputs: tuple[Variable, ...], premises: list[Expression], weights: list[float]) -> MamdaniRules:
+    def mamdani(self, inputs: tuple[Variable, ...], premises: list[Expression], weights: list[float]) -> RuleBase:
         n_outputs = self.rng.integers(1, 4)
         numbers = [self.maybe(0.4) for _ in range(n_outputs)]
         if not self.can.mixed:
@@ -238,7 +238,7 @@ class Generator:
             **self.operators(),
         )
         kept = [self.can.default or number for number in numbers]
-        return MamdaniRules(
+        return RuleBase(
             base,
             tuple(outputs),
             tuple(conclusions),

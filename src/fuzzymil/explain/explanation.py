@@ -39,10 +39,10 @@ from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import COUNTING
-from fuzzymil.rules import MamdaniActivations, MamdaniRules, RuleBase, premise
-from fuzzymil.rules.inference import clipped, matched
-from fuzzymil.rules.language import printer, source
-from fuzzymil.rules.mamdani import WEIGHTED, joined_set, log_cuts
+from fuzzymil.rules import RuleBase, premise
+from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
+from fuzzymil.rules.conclusion import WEIGHTED
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified, conditions
 from fuzzymil.rules.rule import Variable
 
@@ -197,7 +197,7 @@ NUMBERS = Reading()
 
 
 def explain(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
+    rules: RuleBase | Sequence[RuleBase],
     bags: Any,
     bag: Any = None,
     *,
@@ -209,7 +209,7 @@ def explain(
 
     Parameters
     ----------
-    rules : RuleBase, MamdaniRules, or sequence of these
+    rules : RuleBase, or sequence of these
         If there are several, their outputs are averaged.
     bags : Bags, or anything `as_bags` accepts
         A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
@@ -259,14 +259,14 @@ def explain(
 
 
 def explain_many(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
+    rules: RuleBase | Sequence[RuleBase],
     bags: Any,
     positions: Iterable[int] | None = None,
     *,
     output: str | None = None,
     reading: Reading = NUMBERS,
     coverage: Coverage | None = None,
-    activations: Sequence[Activations | MamdaniActivations] | None = None,
+    activations: Sequence[Activations] | None = None,
 ) -> list[Explanation]:
     """Explain the predictions for many bags, with one inference for all of them.
 
@@ -474,14 +474,14 @@ def select_bag(bags: Bags, bag: Any = None) -> Bags:
 
 
 def _check_members(
-    rules: RuleBase | MamdaniRules | Sequence[RuleBase | MamdaniRules],
-) -> list[RuleBase | MamdaniRules]:
-    members = [rules] if isinstance(rules, RuleBase | MamdaniRules) else list(rules)
-    if not members or any(not isinstance(base, RuleBase | MamdaniRules) for base in members):
+    rules: RuleBase | Sequence[RuleBase],
+) -> list[RuleBase]:
+    members = [rules] if isinstance(rules, RuleBase) else list(rules)
+    if not members or any(not isinstance(base, RuleBase) for base in members):
         raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
-    if len({(base.feature_names, base.outputs) for base in members}) > 1:
+    if len({(base.feature_names, base.output_names) for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
-    if len({getattr(base, "normalize", None) for base in members}) > 1:
+    if len({base.normalize for base in members}) > 1:
         raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
     return members
 
@@ -511,7 +511,7 @@ class Member:
     def __init__(self, base: RuleBase, found: Any, *, bags: Bags) -> None:
         self.base, self.found, self.offsets = base, found, bags.offsets
         self.params, self.masks, self.operators = base.compile()
-        self.texts = source.statements(base)
+        self.texts = base.statements()
         self.part_texts = list(map(_text, base.parts))
         self.places: list[list[int]] = [[] for _ in base.rules]  # of the parts of each rule
         for p, part in enumerate(base.parts):
@@ -529,7 +529,7 @@ class Member:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return self.base.outputs
+        return self.base.output_names
 
     @property
     def default(self) -> tuple[float, ...]:
@@ -635,35 +635,20 @@ class Member:
         return self.source.facts(place), self.source.text(place)
 
 
-class MamdaniMember(Member):
-    """Rules that conclude sets: their premises are a rule base, and their conclusions shares of the joined set."""
+class SetMember(Member):
+    """Rules that conclude sets: what they contribute are shares of the joined set."""
 
-    def __init__(self, rules: MamdaniRules, found: MamdaniActivations, *, bags: Bags) -> None:
-        super().__init__(rules.premises, found, bags=bags)  # only what premises infer is read
-        self.rules, self.inferred = rules, found
-        self.texts = rules.statements()
-        self.shares = [found.contributions(k) for k in range(len(rules.outputs))]
+    found: SetActivations
 
-    def infer(self, bags: Bags) -> Any:
-        return self.rules.infer(bags)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return self.rules.output_names
-
-    @property
-    def default(self) -> tuple[float, ...]:
-        return self.rules.default
-
-    @property
-    def additive(self) -> bool:
-        return False
+    def __init__(self, base: RuleBase, found: SetActivations, *, bags: Bags) -> None:
+        super().__init__(base, found, bags=bags)
+        self.shares = [found.contributions(k) for k in range(len(base.outputs))]
 
     def shares_sum_to_one(self, target: int) -> bool:
-        return bool(self.rules.setting("defuzzify", target) != "sum")
+        return bool(self.base.setting("defuzzify", target) != "sum")
 
     def uncovered(self, b: int, target: int) -> bool:
-        return bool(self.inferred.uncovered[b, target])
+        return bool(self.found.uncovered_outputs[b, target])
 
     def strengths(self, b: int, target: int) -> Array:
         return np.asarray(self.shares[target].shares[b])
@@ -673,24 +658,24 @@ class MamdaniMember(Member):
 
     def baseline(self, b: int, target: int, threshold: float) -> float:
         """Return the default where nothing is concluded; else what a bisector or a limit adds to the shares."""
-        score = float(self.inferred.output[b, target]) - threshold
+        score = float(self.found.output[b, target]) - threshold
         if self.uncovered(b, target):
             return score
         rest = score - float(self.contributions(b, threshold)[:, target].sum())
         return rest if abs(rest) > _ROUNDING * (abs(score) + abs(threshold)) else 0.0
 
     def concluded(self, r: int) -> str:
-        return self.rules.concluded_text(r)
+        return self.base.concluded_text(r)
 
     def joined(self, b: int, target: int) -> JoinedSet | None:
-        if self.rules.setting("defuzzify", target) in WEIGHTED:
+        if self.base.setting("defuzzify", target) in WEIGHTED:
             return None
-        firing = self.inferred.log_firing[[b]]
-        membership, log_unit = joined_set(self.rules, firing, target)
-        cuts = np.exp(log_cuts(self.rules, firing, target)[0])
-        output, values = self.rules.outputs[target], self.rules.values(target)
+        firing = self.found.log_firing[[b]]
+        membership, log_unit = joined_set(self.base, firing, target)
+        cuts = np.exp(log_cuts(self.base, firing, target)[0])
+        output, values = self.base.outputs[target], self.base.values_of(target)
         curves = {term: tuple(chosen(values).tolist()) for term, chosen in output.terms.items()}
-        terms = dict(sorted((r, term) for term, rules in self.rules.rules_by_term(target).items() for r in rules))
+        terms = dict(sorted((r, term) for term, rules in self.base.rules_by_term(target).items() for r in rules))
         return JoinedSet(
             output=output.name,
             unit=output.unit,
@@ -698,14 +683,14 @@ class MamdaniMember(Member):
             membership=tuple((np.exp(log_unit) * membership)[0].tolist()),
             sets={r: curves[term] for r, term in terms.items()},
             cuts={r: tuple(cuts[r].tolist()) for r in terms},
-            point=float(self.inferred.output[b, target]),
+            point=float(self.found.output[b, target]),
         )
 
 
-def member_of(rules: RuleBase | MamdaniRules, found: Any, bags: Bags) -> Member:
+def member_of(rules: RuleBase, found: Any, bags: Bags) -> Member:
     """Return what explanations need of rules, and of what they inferred about bags."""
-    if isinstance(rules, MamdaniRules):
-        return MamdaniMember(rules, found, bags=bags)
+    if isinstance(found, SetActivations):
+        return SetMember(rules, found, bags=bags)
     return Member(rules, found, bags=bags)
 
 

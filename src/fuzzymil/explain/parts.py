@@ -390,8 +390,8 @@ class JoinedSet:
     Examples
     --------
     >>> from fuzzymil.explain import explain
-    >>> from fuzzymil.rules import MamdaniRules
-    >>> rules = MamdaniRules.parse('''
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse('''
     ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
     ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
     ... IF depth is shallow THEN risk is great

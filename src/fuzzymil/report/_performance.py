@@ -268,7 +268,7 @@ def measure_model(
         for part in parts
     )
     basis = Basis.SEEN if seen else Basis.UNSEEN
-    return Performance(basis, folds, answers.classes, answers.rules.outputs, groups=groups)
+    return Performance(basis, folds, answers.classes, answers.rules.output_names, groups=groups)
 
 
 def cross_validate_model(
@@ -303,7 +303,7 @@ def cross_validate_model(
     seeds = None if own else rng.randint(2**31 - 1, size=len(splits)).tolist()
     (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds, n_jobs="auto")
     folds = tuple(_read(answers, fold) for fold in found)
-    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs, groups=groups), found
+    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.output_names, groups=groups), found
 
 
 def _read(answers: Answers, fold: TrainedFold) -> Fold:

@@ -321,11 +321,10 @@ def _content(case: Case, context: Context, format: str, message: Mapping[str, An
 def _model(case: Case) -> Any:
     """Return an expert system with the rules, fitted to the labels of the bags."""
     from fuzzymil.estimators import MIMamdani, MISugeno
-    from fuzzymil.rules import RuleBase
 
     threshold = None if case.classes is None else case.threshold
     positive = None if case.classes is None or case.positive_name is None else case.classes[case.positive]
-    make: Any = MISugeno if isinstance(case.rules, RuleBase) else MIMamdani
+    make: Any = MIMamdani if case.rules.concludes_sets else MISugeno
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
         return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)

@@ -83,7 +83,7 @@ def starting_rules(bags: Bags) -> Document:
     ]
     shares = _shares(bags)
     rule = Rule({}, [[round(share, 4)] for share in shares.values()])
-    return Document.of(RuleBase(tuple(variables), (rule,), tuple(shares), aggregation="max"))
+    return Document.of(RuleBase(tuple(variables), (rule,), tuple(map(Variable, shares)), aggregation="max"))
 
 
 def _shares(bags: Bags) -> dict[str, float]:
@@ -107,4 +107,4 @@ def readable_part(text: str) -> Document:
     try:
         return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), tuple(concluded[:1]) or ("y",)))
     except ValueError:
-        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),), ("y",)))
+        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))

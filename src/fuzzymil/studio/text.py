@@ -9,8 +9,6 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import FAMILIES
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
@@ -144,7 +142,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
         inputs, outputs = [], []
     if not inputs:
         inputs = list(document.base.variables)
-        outputs = [each for each in all_variables(document.rules) if each not in inputs]
+        outputs = [each for each in document.rules.all_variables if each not in inputs]
     statement = re.split(r"(?i)\b(?=IF\b|VARIABLE\b|OUTPUT\b|USING\b)", before)[-1]
     line = statement.rstrip()
     hedges = "|".join(HEDGES)
@@ -175,7 +173,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
 
 def _outputs(document: Document) -> tuple[str, ...]:
     rules = document.rules
-    return rules.outputs if isinstance(rules, RuleBase) else rules.output_names
+    return rules.output_names
 
 
 def _item(text: str, kind: str, detail: str = "") -> dict[str, Any]:

@@ -15,11 +15,11 @@ from fuzzymil.bags import Bags
 from fuzzymil.explain import RuleExplanation, explain
 from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import RuleBase, Variable
-from fuzzymil.rules.editing import Finding, all_variables
+from fuzzymil.rules import Variable
+from fuzzymil.rules.activations import clipped, matched
+from fuzzymil.rules.editing import Finding
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.inference import clipped, matched
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Rules, terms_of_rule
@@ -56,8 +56,8 @@ def state_of(case: Case) -> dict[str, Any]:
     """Return everything about the document that does not depend on a view."""
     document, rules = case.document, case.document.rules
     return {
-        "kind": "sugeno" if isinstance(rules, RuleBase) else "mamdani",
-        "additive": isinstance(rules, RuleBase) and not rules.normalize,
+        "kind": "mamdani" if rules.concludes_sets else "sugeno",
+        "additive": not rules.normalize,
         "text": document.text,
         "comment": document.base.comment,
         "variables": _variables(case),
@@ -76,7 +76,7 @@ def _variables(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     asked = [set(terms_of_rule(case.rules, r)) for r in range(case.base.n_rules)]
     return [
         _variable(case, each, asked, is_input=place < len(case.rules.variables))
-        for place, each in enumerate(all_variables(case.rules))
+        for place, each in enumerate(case.rules.all_variables)
         if only in (None, each.name)
     ]
 
@@ -114,7 +114,7 @@ def _rules(case: Case) -> list[dict[str, Any]]:
             "comment": rule.comment,
             "text": texts[r],
             "premise": printer.premise_text(rule.premise),
-            "conclusion": _conclusion(rules, r),
+            "conclusion": rules.concluded_text(r),
             "conclusions": _conclusions(rules, r),
             "weight": rule.weight,
             "on": r + 1 not in case.document.off,
@@ -131,30 +131,20 @@ def _rules(case: Case) -> list[dict[str, Any]]:
 
 def statements(rules: Rules) -> list[str]:
     """Return each rule as a statement."""
-    return source.statements(rules) if isinstance(rules, RuleBase) else rules.statements()
-
-
-def _conclusion(rules: Rules, r: int) -> str:
-    if not isinstance(rules, RuleBase):
-        return rules.concluded_text(r)
-    adds = not rules.normalize
-    return printer.conclusions(rules.outputs, rules.rules[r].coefs, rules.feature_names, 4, None, adds=adds)
+    return rules.statements()
 
 
 def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
     """Return what a rule concludes: a constant and slopes, or a term with hedges."""
-    if isinstance(rules, RuleBase):
+    if not rules.concludes_sets:
         return {
             output: {
                 "constant": row[0],
                 "slopes": {name: slope for name, slope in zip(rules.feature_names, row[1:], strict=False) if slope},
             }
-            for output, row in zip(rules.outputs, rules.rules[r].coefs, strict=True)
+            for output, row in zip(rules.output_names, rules.rules[r].coefs, strict=True)
         }
-    return {
-        name: {"term": said, "hedges": []} if isinstance(said, str) else {"term": said.term, "hedges": said.hedges}
-        for name, said in rules.conclusions[r].items()
-    }
+    return {name: {"term": said.term, "hedges": said.hedges} for name, said in rules.rules[r].terms.items()}
 
 
 def _data(case: Case) -> dict[str, Any] | None:
@@ -294,7 +284,7 @@ def _without_each(case: Case, one: Bags) -> list[dict[str, Any]]:
 
 def _one_variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one variable with its terms, as in the state."""
-    known_name("variable", request.get("variable"), [each.name for each in all_variables(case.rules)])
+    known_name("variable", request.get("variable"), [each.name for each in case.rules.all_variables])
     return _variables(case, str(request["variable"]))[0]
 
 

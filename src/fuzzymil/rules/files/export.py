@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.files import fcl, fcl_writer, fis, fis_writer, fll, fll_writer, fml, fml_writer
-from fuzzymil.rules.files._format import Format, Rules, register_format
-from fuzzymil.rules.files._system import parts, rules_of, system_of
+from fuzzymil.rules.files._format import Format, register_format
+from fuzzymil.rules.files._system import rules_of, system_of
 from fuzzymil.rules.files.c_code import C
 from fuzzymil.rules.files.code import Language, Program
 from fuzzymil.rules.files.python_code import PYTHON
@@ -29,38 +30,37 @@ def _refuse_quantifiers(format: str, base: RuleSet) -> None:
             )
 
 
-def _exporter(format: str) -> Callable[[Rules], tuple[str, list[str]]]:
+def _exporter(format: str) -> Callable[[RuleBase], tuple[str, list[str]]]:
     writer = _WRITERS[format]
 
-    def export(rules: Rules) -> tuple[str, list[str]]:
-        base, outputs = parts(rules)
-        _refuse_quantifiers(format, base)
+    def export(rules: RuleBase) -> tuple[str, list[str]]:
+        _refuse_quantifiers(format, rules)
         system = system_of(rules)
         writer.write(system)  # raises if the rules cannot be written
-        lost = [*_lost_with_bags(base, [*base.variables, *outputs]), *writer.changes(system)]
+        lost = [*_lost_with_bags(rules), *writer.changes(system)]
         return writer.write(system, lost), lost
 
     return export
 
 
-def _code_exporter(language: Language) -> Callable[[Rules], tuple[str, list[str]]]:
-    def export(rules: Rules) -> tuple[str, list[str]]:
-        base, _ = parts(rules)
+def _code_exporter(language: Language) -> Callable[[RuleBase], tuple[str, list[str]]]:
+    def export(rules: RuleBase) -> tuple[str, list[str]]:
         lost = ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
-        lost += _codes(base.variables)
-        return language.text(Program(system_of(rules), base, language), lost), lost
+        lost += _codes(rules.variables)
+        return language.text(Program(system_of(rules), rules, language), lost), lost
 
     return export
 
 
-def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
+def _lost_with_bags(base: RuleSet) -> list[str]:
+    variables = base.all_variables
     found = ["The format has no bags: other programs infer one instance at a time."]
     if base.aggregation != "max":
         found.append(
             f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
             "kept: it is read back as aggregation='max'."
         )
-    first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
+    first_order = base.coefs.shape[2] > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
         found.append(
             "How the instances' linear conclusions are joined "

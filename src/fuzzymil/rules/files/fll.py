@@ -38,7 +38,7 @@ from typing import Any, NamedTuple, TypeVar
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.activation import check_activation
+from fuzzymil.rules.conclusion import check_activation
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._syntax import Piece, coefficients, interval, lines, unused, whole
 from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
