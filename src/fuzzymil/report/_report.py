@@ -17,12 +17,12 @@ from fuzzymil.report._answers import Answers, Progress, answers_of
 from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model, performance_facts
 from fuzzymil.report._sections import (
     Matters,
-    RuleCard,
+    RuleUse,
     bags_facts,
     data_facts,
     health_facts,
     importance_facts,
-    rule_cards,
+    rule_uses,
     rules_facts,
     select_bags,
     settings_facts,
@@ -41,7 +41,7 @@ class Report:
     made_on : datetime.date
     answers : Answers
         The model, the bags, and the model's answers on them.
-    cards : list of RuleCard
+    cards : list of RuleUse
         The rules of all members.
     performance : Performance or None
         The numbers to quote; None without labels.
@@ -70,7 +70,7 @@ class Report:
     title: str
     made_on: datetime.date
     answers: Answers
-    cards: list[RuleCard]
+    cards: list[RuleUse]
     performance: Performance | None
     own_performance: Performance | None
     reason: str
@@ -114,7 +114,7 @@ class Report:
         for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
             explanations[place] = explanation
             step("explanations", len(explanations), len(places))
-        cards = rule_cards(answers, matters.rules)
+        cards = rule_uses(answers, matters.rules)
         return cls(
             title=title or f"{html.counted(len(cards), 'rule')} on {html.counted(answers.bags.n_bags, 'bag')}",
             made_on=datetime.date.today(),
