@@ -88,14 +88,14 @@ class DifferenceDisplay:
     ) -> DifferenceDisplay:
         """Draw the result of ``old.diff(new)``; see `from_rules`."""
         old, new = difference.old, difference.new
-        changed = {change.where for change in difference.changes if change.what == "set"}
+        changed = {change.variable.name for change in difference.sets}
         before, after = ({variable.name: variable for variable in rules.all_variables} for rules in (old, new))
         panels = []
         for variable in (after | before | after).values():
             then = before.get(variable.name)
             known = {} if then is None else then.terms
             now = variable.terms if variable.name in after else {}
-            if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
+            if variable.name in changed:
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
                 ends = [axis_of(v) for v in (variable, then) if v is not None]
                 low, high = min(end[0] for end in ends), max(end[1] for end in ends)
