@@ -13,7 +13,7 @@ from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import Difference, shown
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.document import Document, Rules, Term, terms_of_rule
+from fuzzymil.studio.document import Document, Term, terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 from fuzzymil.studio.views import rmse
 
@@ -140,29 +140,15 @@ def answer_changes(old: Case, new: Case) -> dict[str, Any]:
 
 
 def accept_rules(
-    old: Rules, new: Rules, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
-) -> tuple[Rules, list[str]]:
+    old: RuleBase, new: RuleBase, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
+) -> tuple[RuleBase, list[str]]:
     """Return the old rules with some of the new ones in place of those that they correspond to.
 
     Every rule keeps the sets that it had where it comes from. A term that an accepted and a rejected rule share, and
     that differs, is therefore split: the accepted rule asks for a new term.
 
-    Parameters
-    ----------
-    old, new : RuleBase
-        Of the same class.
-    accepted : collection of int
-        Numbers of new rules.
-    gone : collection of int
-        Numbers of old rules without a new one that are accepted to be removed.
-    default : bool
-        Whether the new default is accepted.
-
-    Returns
-    -------
-    rules : RuleBase
-    split : list of str
-        The terms that were split, as ``"hue.low -> hue.low_2"``.
+    ``accepted`` are numbers of new rules, ``gone`` those of old ones without a new one that may go; ``default`` says
+    whether the new default is taken. Also returned: the terms that were split, as ``"hue.low -> hue.low_2"``.
 
     Examples
     --------
@@ -193,8 +179,7 @@ def accept_rules(
     if not taken:
         raise ParameterError("This would remove every rule: a rule base needs at least one.")
     names = tuple(dict.fromkeys((*old.feature_names, *new.feature_names)))
-    left: Rules = old.over(names)
-    right: Rules = new.over(names)
+    left, right = old.over(names), new.over(names)
     kept = {term for before, _ in taken if before is not None for term in terms_of_rule(left, before - 1)}
     asked = {term for _, after in taken if after is not None for term in terms_of_rule(right, after - 1)}
     sets, others = _sets(left), _sets(right)
@@ -213,7 +198,7 @@ def accept_rules(
     return made, [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
 
 
-def _sets(rules: Rules) -> dict[Term, MembershipFunction]:
+def _sets(rules: RuleBase) -> dict[Term, MembershipFunction]:
     return {(v.name, term): chosen for v in rules.all_variables for term, chosen in v.terms.items()}
 
 
