@@ -69,42 +69,24 @@ def _as_text(change: Any) -> dict[str, str]:
 
 
 def _rules(found: Difference) -> list[dict[str, Any]]:
-    texts = found.old.statements(), found.new.statements()
-    moved = {change.where for change in found.changes if change.what == "set"}
+    moved = {(change.variable.name, change.term) for change in found.sets}
     rows = []
-    for match in found.matches:
-        here, number = (found.old, match.old) if match.new is None else (found.new, match.new)
-        place = (number or 0) - 1
-        name, terms = here.name_of(place), terms_of_rule(here, place)
-        changes = [
-            {"what": change.what, **_as_text(change)}
-            for change in found.changes
-            if None not in match and change.where == name and change.what not in ("rule", "set", "range", "variable")
-        ]
-        rows.append(
-            {
-                "old": match.old,
-                "new": match.new,
-                "name": name,
-                "old_text": None if match.old is None else texts[0][match.old - 1],
-                "new_text": None if match.new is None else texts[1][match.new - 1],
-                "changes": changes,
-                "changed": bool(changes) or None in match or any(".".join(term) in moved for term in terms),
-                "terms": terms,
-            }
-        )
+    for rule in found.rules:
+        here, number = (found.old, rule.old) if rule.new is None else (found.new, rule.new)
+        terms = terms_of_rule(here, (number or 0) - 1)
+        changes = [{"what": change.what, **_as_text(change)} for change in rule.changes]
+        changed = bool(changes) or None in (rule.old, rule.new) or any(tuple(term) in moved for term in terms)
+        rows.append({**rule._asdict(), "changes": changes, "changed": changed, "terms": terms})
     return rows
 
 
 def _terms(found: Difference, new: Case) -> list[dict[str, Any]]:
-    rows, (before, after) = [], map(_sets, (found.old, found.new))
-    variables = {each.name: each for rules in (found.old, found.new) for each in rules.all_variables}
-    for key in dict.fromkeys((*before, *after)):
-        pair = before.get(key), after.get(key)
-        if pair[0] != pair[1]:
-            axis = axis_of(variables[key[0]], new.values(key[0]))
-            curves = [None if each is None else set_facts(each, axis) for each in pair]
-            rows.append({"variable": key[0], "term": key[1], "axis": axis, "old": curves[0], "new": curves[1]})
+    rows = []
+    for change in found.sets:
+        name = change.variable.name
+        axis = axis_of(change.variable, new.values(name))
+        curves = [None if each is None else set_facts(each, axis) for each in (change.old, change.new)]
+        rows.append({"variable": name, "term": change.term, "axis": axis, "old": curves[0], "new": curves[1]})
     return rows
 
 
