@@ -17,9 +17,8 @@ from fuzzymil._utils.text import check_characters
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
-from fuzzymil.rules.premise import Is, Part, conditions, parts_of
+from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 
