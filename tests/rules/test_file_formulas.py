@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Gaussian, Singleton, Triangular
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost
-from fuzzymil.rules.files._formulas import formula_of, spelled
+from fuzzymil.rules.files._sets import formula_of, formula_text
 from fuzzymil.rules.premise import And, Is, Not, Or
 
 SYSTEMS = Path(__file__).parents[1] / "data" / "systems"
@@ -90,7 +90,7 @@ def test_every_set_is_a_formula(name):
     for parameters in EXAMPLES.get(name, [(0.5,) if name == "singleton" else (0.0, 1.0)]):
         chosen = FAMILIES[name](*parameters)
         near = np.concatenate([x, parameters, np.linspace(-1, 2, 301)])
-        for text in (formula_of(chosen), spelled(formula_of(chosen), {})):
+        for text in (formula_of(chosen), formula_text(formula_of(chosen), {})):
             np.testing.assert_allclose(Formula(text)(near), chosen(near), atol=1e-14)
 
 
@@ -98,8 +98,8 @@ def test_a_set_of_points_and_a_moved_formula_are_formulas():
     x = np.linspace(-2, 3, 501)
     for chosen in (Discrete(-1, 0.2, 0, 1, 1, 0.3, 1, 0.8, 2, 0), Formula("exp(-x^2)", 1, 2), Triangular(0, 0, 1)):
         np.testing.assert_allclose(Formula(formula_of(chosen))(x), chosen(x), atol=1e-14)
-    assert spelled("2*x - a", {"a": "depth"}) == "(2 * x) - depth"
-    assert "-" not in spelled("exp(-x)", {}).replace("0 - ", "")
+    assert formula_text("2*x - a", {"a": "depth"}) == "(2 * x) - depth"
+    assert "-" not in formula_text("exp(-x)", {}).replace("0 - ", "")
 
 
 FML = (SYSTEMS / "joined.fml").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from fuzzymil.inference.membership import Gaussian, Ramp
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost, write_rules
-from fuzzymil.rules.files.fml_shapes import SHAPES, complement
+from fuzzymil.rules.files.fml import SHAPES, complement
 from fuzzymil.rules.premise import And, Is, Or
 
 TIPPER = """<?xml version="1.0" encoding="UTF-8"?>

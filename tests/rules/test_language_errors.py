@@ -10,7 +10,7 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules.files import _sets as sets
-from fuzzymil.rules.files._syntax import whole
+from fuzzymil.rules.files._text import whole
 from fuzzymil.rules.language import suggestions
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable
@@ -263,4 +263,4 @@ def test_the_advice_on_a_family_of_matlab_is_what_its_files_mean(name):
     numbers = [values[word] for word in given.split()]
     written = re.sub(r"\b(\w+)\b(?=[,)])", lambda match: str(values[match[1]]), ours)
     meant = RuleBase.parse(f"VARIABLE x: low = {written}\nIF x is low THEN y = 1").variables[0].terms["low"]
-    assert meant == sets.read(whole(name), name, numbers, sets.FIS)
+    assert meant == sets.read_set(whole(name), name, numbers, sets.FIS)

@@ -118,7 +118,7 @@ class RuleFile:
         for place, variable in enumerate(self.rules.variables):
             stated = variable.gaps or any(isinstance(term, Missing) for term in variable.terms.values())
             if variable.name in asked and not stated:
-                values = bags.only([place]).instances[:, 0]
+                values = bags.select_features([place]).instances[:, 0]
                 found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
         return {name: count for name, count in found.items() if count}
 

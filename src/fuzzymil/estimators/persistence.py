@@ -11,8 +11,8 @@ import numpy as np
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.estimators.options import Variant
 from fuzzymil.estimators.saved import (

@@ -15,10 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from fuzzymil._utils import html
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, data_frame
 from fuzzymil._utils.drawings import bar
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil._utils.frames import data_frame
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short

@@ -62,7 +62,9 @@ def data_facts(answers: Answers) -> dict[str, Any]:
         "n_values": bags.instances.size,
         "labeled": truth is not None,
         "classes": [(name, counts[name], counts[name] / bags.n_bags) for name in classes or () if counts],
-        "targets": [(name, _summary(values)) for name, values in zip(answers.rules.output_names, targets, strict=False)],
+        "targets": [
+            (name, _summary(values)) for name, values in zip(answers.rules.output_names, targets, strict=False)
+        ],
         "features": list(_features(answers)),
     }
 
@@ -191,7 +193,9 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         "cards": cards,
         "scorecard": _scorecard(answers, cards) if not base.normalize and len(answers.members) == 1 else [],
         "defaults": [
-            list(zip(base.output_names, member.default, strict=True)) for member in answers.members if not member.normalize
+            list(zip(base.output_names, member.default, strict=True))
+            for member in answers.members
+            if not member.normalize
         ],
         "logit": answers.reading.scale == "logit",
         "several": len(base.outputs) > 1,

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from fuzzymil._utils import html, storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.discovery import package_above
 from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.registry import package_above
 from fuzzymil._version import __version__
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays

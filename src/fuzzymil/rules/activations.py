@@ -147,7 +147,7 @@ def _recoded(base: RuleSet, bags: Bags) -> Bags:
         else column
         for column in bags.columns
     )
-    return bags.aligned(wanted)
+    return bags.align(wanted)
 
 
 def clipped(base: RuleSet, bags: Bags) -> Bags:

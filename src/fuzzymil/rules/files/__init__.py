@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
+from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
 from fuzzymil.rules._rule_base import RuleBase
@@ -73,7 +73,7 @@ def read_rules(path: storage.Path_, *, block: str | None = None) -> RuleBase:
     try:
         if format.name == "json":
             return RuleBase.from_dict(storage.read_document(path, json.VERSIONS))
-        return parse_rules(_text(path, format), format.name, block=block)
+        return parse_rules(_file_text(path, format), format.name, block=block)
     except RuleSyntaxError as problem:
         raise RuleSyntaxError(f"{name}: {problem}") from None
     except ModelFileError as problem:
@@ -279,7 +279,7 @@ def _export(rules: RuleBase, format: str, **options: Any) -> tuple[str, list[str
     return FORMATS[format].write(rules, **options)
 
 
-def _text(path: storage.Path_, format: Format) -> str:
+def _file_text(path: storage.Path_, format: Format) -> str:
     with open(path, "rb") as file:
         content = file.read(4 * parser.MAX_TEXT + 1)  # a character has at most 4 bytes, and longer texts are rejected
     try:

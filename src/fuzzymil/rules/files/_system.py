@@ -11,7 +11,7 @@ from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunctio
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.conclusion import PER_OUTPUT, Defuzzification
-from fuzzymil.rules.files._syntax import Piece
+from fuzzymil.rules.files._text import Piece
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
@@ -46,7 +46,7 @@ class Output(NamedTuple):
         return self.defuzzify in ("average", "sum")
 
 
-class Statement(NamedTuple):
+class SystemRule(NamedTuple):
     """A rule, and where it was read."""
 
     premise: Expression
@@ -69,7 +69,7 @@ class System(NamedTuple):
 
     inputs: tuple[Variable, ...]
     outputs: tuple[Output, ...]
-    rules: tuple[Statement, ...]
+    rules: tuple[SystemRule, ...]
     t_norm: str
     s_norm: str
     limited: bool
@@ -88,7 +88,7 @@ class System(NamedTuple):
         )
 
 
-def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
+def _is_plain(output: Output, rules: Iterable[SystemRule]) -> bool:
     """Return whether an output of a rule base can mean the same."""
     if output.hold or not all(isinstance(term, tuple) for term in output.terms.values()):
         return False
@@ -156,7 +156,7 @@ def _system(
     return System(
         inputs=base.variables,
         outputs=tuple(outputs),
-        rules=tuple(Statement(rule.premise, said, rule.weight) for rule, said in zip(rules, conclusions, strict=True)),
+        rules=tuple(SystemRule(rule.premise, said, rule.weight) for rule, said in zip(rules, conclusions, strict=True)),
         t_norm=base.t_norm,
         s_norm=base.s_norm,
         limited=base.limited,
@@ -254,12 +254,12 @@ def _shared(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def without_rules(outputs: Iterable[Output], end: Piece) -> Statement:
+def without_rules(outputs: Iterable[Output], end: Piece) -> SystemRule:
     """Return a disabled rule, for a file that has none yet."""
     said = {output.name: next(iter(output.terms)) for output in outputs if output.terms}
     if not said:
         raise end.error("The text has neither a rule nor a term of an output.")
-    return Statement(ANYTHING, said, 0.0, end)
+    return SystemRule(ANYTHING, said, 0.0, end)
 
 
 # ---------------------------------------------------------------------- premises

@@ -76,12 +76,11 @@ def latex(rules: RuleBase, max_conditions: int | None = None, digits: int | None
 _RULE = "rule"
 
 
-def _conclusions(rules: RuleBase, max_conditions: int | None, digits: int | None) -> _Conclusions:
+def _conclusions(base: RuleBase, max_conditions: int | None, digits: int | None) -> _Conclusions:
     """Return the last columns of a table; what additive rules add has a sign."""
-    if rules.concludes_sets:
-        sets = [[_condition(rule.terms.get(each.name), each, digits) for each in rules.outputs] for rule in rules.rules]
-        return _Conclusions([output.title for output in rules.outputs], sets)
-    base = rules
+    if base.concludes_sets:
+        sets = [[_condition(rule.terms.get(each.name), each, digits) for each in base.outputs] for rule in base.rules]
+        return _Conclusions([output.title for output in base.outputs], sets)
 
     def cell(row: tuple[float, ...]) -> str:
         sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
@@ -102,9 +101,9 @@ def _condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
-def _tables(rules: RuleBase, max_conditions: int | None, digits: int | None) -> list[_Table]:
+def _tables(base: RuleBase, max_conditions: int | None, digits: int | None) -> list[_Table]:
     """Return the table of the rules, and one of their terms if the premises do not fit into a grid."""
-    base, said = rules, _conclusions(rules, max_conditions, digits)
+    said = _conclusions(base, max_conditions, digits)
     asked = [_row(rule.premise) for rule in base.rules]
     grid = [row for row in asked if row is not None]
     if len(grid) == len(asked):
