@@ -23,7 +23,7 @@ from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.learn.train.search import short_rules
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.compile import finite_operators, with_gaps
+from fuzzymil.rules.compile import finite_operators, with_missing_values
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -336,7 +336,7 @@ def _from_rules(
         given = given.over(bags.feature_names)
     _warn_of_unused(settings, given)
     if given.n_features == bags.n_features:  # otherwise an error follows
-        given = with_gaps(given, settings._stand_ins(bags))
+        given = with_missing_values(given, settings._stand_ins(bags))
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None

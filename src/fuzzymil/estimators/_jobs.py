@@ -160,7 +160,7 @@ def rule_base(settings: NetworkSettings, learned: Learned, place: int, *, traine
         normalize=operators.normalize,
         default=default,
         limited=learned.scaling.limited,
-        gaps=params.missing_values,
+        missing_values=params.missing_values,
         **alphas,
     )
 

@@ -276,12 +276,13 @@ class RuleSet:
             settings.setdefault("s_norm", "")
         return dataclasses.replace(self, **settings) if settings else self
 
-    def ignoring_gaps(self) -> Self:
+    def ignoring_missing_values(self) -> Self:
         """Return the rules without what missing values stand for: one then satisfies every condition."""
-        if not any(variable.gaps for variable in self.variables):
+        if not any(variable.missing_values for variable in self.variables):
             return self
         variables = [
-            dataclasses.replace(variable, terms=variable.declared_terms, gaps=()) for variable in self.variables
+            dataclasses.replace(variable, terms=variable.declared_terms, missing_values=())
+            for variable in self.variables
         ]
         return dataclasses.replace(self, variables=tuple(variables))
 

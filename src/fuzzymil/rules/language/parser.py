@@ -296,7 +296,7 @@ class _Parser(Reader):
                 name, f"The range of {name.text!r:.60} goes from {low:g} to {high:g}: write the lower value first."
             )
             low = high = None
-        gaps = self.gaps() if self.skip_word("missing") else []
+        missing = self.missing_values() if self.skip_word("missing") else []
         terms: dict[str, MembershipFunction] = {}
         categories: list[str] = []
         more = self.skip(":")
@@ -322,10 +322,10 @@ class _Parser(Reader):
                 self.take("=", "'=' and a fuzzy set, for example 'low = Gaussian(0, 1)'")
             terms[term.text] = self.fuzzy_set()
             more = self.another("terms")
-        stand_ins = [self.gap(name, each, categories) if isinstance(each, Token) else each for each in gaps]
+        numbers = [self.category_code(name, each, categories) if isinstance(each, Token) else each for each in missing]
         try:
             into[name.text] = Variable(
-                name.text, terms, low, high, unit, categories=tuple(categories), gaps=tuple(stand_ins)
+                name.text, terms, low, high, unit, categories=tuple(categories), missing_values=tuple(numbers)
             )
             if into is self.parsed.variables:  # terms of outputs may be numbers instead
                 into[name.text].check_sets()
@@ -344,7 +344,7 @@ class _Parser(Reader):
             more = self.another("categories")
         return more
 
-    def gaps(self) -> list[float | Token]:
+    def missing_values(self) -> list[float | Token]:
         """Parse ``AS 0.2, 0.4``, the values that a missing one stands for; categories by name."""
         if not self.skip_word("as"):
             self.expect("AS and the values that a missing one stands for, for example 'MISSING AS 0.5'")
@@ -355,7 +355,7 @@ class _Parser(Reader):
             more = self.skip(",")
         return found
 
-    def gap(self, variable: Token, value: Token, categories: list[str]) -> float:
+    def category_code(self, variable: Token, value: Token, categories: list[str]) -> float:
         """Return the code of a category."""
         if value.text in categories:
             return float(categories.index(value.text))

@@ -470,7 +470,7 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [\\{unit}]" if suggestions.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
-    text += printer.gaps(variable.gaps, variable.categories)
+    text += printer.missing_as(variable.missing_values, variable.categories)
     terms = [
         f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}"
         for term, chosen in printer.own_terms(variable)
