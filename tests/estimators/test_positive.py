@@ -66,7 +66,7 @@ def test_rules_are_about_the_class_that_is_named(model, tmp_path):
 
 def test_without_a_name_they_are_about_the_class_that_sorts_last():
     model = MIANFISClassifier(random_state=0).fit(BAGS, SICK)
-    assert (model.positive_, model.rules_.outputs) == ("healthy", ("healthy",))
+    assert (model.positive_, model.rules_.output_names) == ("healthy", ("healthy",))
     about = MIANFISClassifier(random_state=0, positive="diseased").fit(BAGS, SICK)
     assert about.rules_.output_names == ("diseased",)
     np.testing.assert_array_equal(about.predict(BAGS), SICK)
@@ -76,7 +76,7 @@ def test_without_a_name_they_are_about_the_class_that_sorts_last():
 def test_numbers_are_classes_too():
     flipped = 1 - MADE.labels
     model = MIANFISClassifier(positive=0, random_state=0).fit(BAGS, flipped)
-    assert (model.positive_, model.rules_.outputs) == (0, ("class_0",))
+    assert (model.positive_, model.rules_.output_names) == (0, ("class_0",))
     assert model.score(BAGS, flipped) > 0.9
     named = MISugeno(rules=EXPERT.replace("diseased", "class_0")).fit(BAGS, flipped)
     assert named.positive_ == 0

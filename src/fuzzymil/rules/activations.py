@@ -173,15 +173,13 @@ class SetActivations(Activations):
     ----------
     rules : RuleBase
         The rules used.
-    uncovered_outputs : array of shape (n_bags, n_outputs)
-        Where the joined set is empty, so that ``output`` is the default.
     numbers : tuple of mappings
         For each output, the numbers (n_bags,) of those of its terms that are formulas.
     """
 
     rules: Any
-    uncovered_outputs: Array
     numbers: tuple[Mapping[str, Array], ...]
+    _uncovered: Array
 
     def __init__(
         self,
@@ -196,13 +194,18 @@ class SetActivations(Activations):
             put(name, getattr(found, name))
         put("output", output)
         put("rules", rules)
-        put("uncovered_outputs", uncovered)
+        put("_uncovered", uncovered)
         put("numbers", tuple(numbers))
 
     @property
     def uncovered(self) -> Array:
         """Whether nothing is concluded about some output of a bag, so that it got the default, shape (n_bags,)."""
-        return np.asarray(self.uncovered_outputs.any(axis=1))
+        return np.asarray(self._uncovered.any(axis=1))
+
+    @property
+    def uncovered_outputs(self) -> Array:
+        """Where the joined set is empty, so that ``output`` is the default, shape (n_bags, n_outputs)."""
+        return self._uncovered
 
     @functools.cached_property
     def normalized(self) -> Array:
