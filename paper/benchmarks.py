@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import PairedTest, corrected_t_test
@@ -423,10 +424,10 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
     members = QUICK_MEMBERS if quick else MEMBERS
     # MUSK 2 has five to ten times the instances of the others: the whole grid would take minutes more.
     grid = (GRID[0], GRID[-1]) if quick or name == "musk2" else GRID
-    naive = ANFISClassifier(init="kmeans")
+    naive = ANFISClassifier()
     return {
-        ("default", "mi"): Recipe(MIANFISClassifier()),
-        ("committee", "mi"): Recipe(MIANFISClassifier(n_estimators=members)),
+        ("default", "mi"): Recipe(RuleClassifier()),
+        ("committee", "mi"): Recipe(RuleClassifier(n_estimators=members)),
         ("normalized", "mi"): Recipe(normalized_rules()),
         ("normalized", "naive"): Recipe(naive, naive=True),
         ("short", "mi"): Recipe(normalized_rules(init="search", max_conditions=SHORT)),
@@ -439,8 +440,9 @@ def recipes(name: str, *, quick: bool = False) -> dict[tuple[str, str], Recipe]:
 
 def _single(estimator: MIANFISClassifier) -> ANFISClassifier:
     """Return the traditional ANFIS with the parameters that the two have in common."""
-    known = ANFISClassifier().get_params()
-    return ANFISClassifier(**{name: value for name, value in estimator.get_params().items() if name in known})
+    known = ANFISClassifier().get_params(deep=False)
+    own = estimator.get_params(deep=False)
+    return ANFISClassifier(**{name: value for name, value in own.items() if name in known})
 
 
 def _sets(options: Options) -> list[str]:

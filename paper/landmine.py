@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from fuzzymil import RuleClassifier
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators import EmbeddingLogistic
-from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, Variant, cross_validate
+from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, cross_validate, network_parameters
 from fuzzymil.learn.train.partition import even_split
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, RocDisplay, save_figure
 from fuzzymil.rules import RuleBase
@@ -297,14 +298,15 @@ PAPER = "MI-ANFIS, the paper's settings"
 _START: dict[str, Any] = {
     "init": "fcm",
     "init_width": 1.0,
-    "variant": Variant(init_bags="positive", init_outputs="ones"),
+    "init_bags": "positive",
+    "init_outputs": "ones",
 }
 
 METHODS: dict[str, Method] = {
-    REFERENCE: OnBags(MIANFISClassifier()),
+    REFERENCE: OnBags(RuleClassifier()),
     NORMALIZED: OnBags(normalized_rules()),
-    START: OnBags(MIANFISClassifier(5, **_START)),
-    PAPER: OnBags(MIANFISClassifier.paper(5, 1.0, variant=Variant.paper(standardize=True))),
+    START: OnBags(MIANFISClassifier(5, **network_parameters(**_START))),
+    PAPER: OnBags(MIANFISClassifier.paper(5, 1.0, standardize=True)),
     "ANFIS, true window labels": OnWindows(ANFISClassifier(), "true"),
     "ANFIS, expert's window labels": OnWindows(ANFISClassifier(), "expert"),
     "Mamdani, true window labels": OnWindows(MIMamdani(), "true"),
@@ -320,7 +322,7 @@ METHODS: dict[str, Method] = {
 }
 
 _NORMALIZED_CHANGES: dict[str, dict[str, Any]] = {
-    "start on mines only": {"variant": Variant(init_bags="positive")},
+    "start on mines only": {"init_bags": "positive"},
     "best of 3 starts": {"n_init": 3},
     "alpha 5": {"alpha": 5.0},
     "alpha 20": {"alpha": 20.0},
@@ -333,11 +335,11 @@ _NORMALIZED_CHANGES: dict[str, dict[str, Any]] = {
 }
 
 VARIANTS: dict[str, Method] = {
-    "5 rules": OnBags(MIANFISClassifier(5)),
-    "20 rules": OnBags(MIANFISClassifier(20)),
-    "single conditions": OnBags(MIANFISClassifier(max_conditions=1)),
-    "3 members": OnBags(MIANFISClassifier(n_estimators=3)),
-    "energy as a fifth feature": OnBags(MIANFISClassifier(), loudness=True),
+    "5 rules": OnBags(RuleClassifier(5)),
+    "20 rules": OnBags(RuleClassifier(20)),
+    "single conditions": OnBags(RuleClassifier(max_conditions=1)),
+    "3 members": OnBags(RuleClassifier(n_estimators=3)),
+    "energy as a fifth feature": OnBags(RuleClassifier(), loudness=True),
     **{
         f"normalized rules, {change}": OnBags(normalized_rules(**settings))
         for change, settings in _NORMALIZED_CHANGES.items()

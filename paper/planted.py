@@ -22,6 +22,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
@@ -68,8 +69,8 @@ class Method:
 _ALL = ("mean", "min", "max", "std", "size")  # the statistics of bags that tell most
 
 METHODS: Mapping[str, Method] = {
-    OWN: Method(MIANFISClassifier(), rules=True),
-    "MI-ANFIS, normalized rules": Method(MIANFISClassifier(init="kmeans"), rules=True),
+    OWN: Method(RuleClassifier(), rules=True),
+    "MI-ANFIS, normalized rules": Method(MIANFISClassifier(), rules=True),
     "MI-ANFIS, short normalized rules": Method(
         MIANFISClassifier(init="search", max_conditions=2), rules=True, sizes=(200,), quick=False, cost=14.0
     ),
@@ -129,13 +130,13 @@ def recipes(*, quick: bool = False) -> dict[tuple[str, int], Recipe]:
     >>> [bound for way, bound in recipes() if way == "chosen"]
     [1, 2, 3, 5, 10, 20]
     """
-    settings: dict[str, Any] = {
-        "chosen": lambda bound: {"n_rules": bound},
-        "normalized": lambda bound: {"n_rules": bound, "init": "kmeans"},
-        "shortened": lambda bound: {"n_rules": 10, "init": "kmeans", "max_conditions": bound},
+    models: dict[str, Any] = {
+        "chosen": RuleClassifier,
+        "normalized": MIANFISClassifier,
+        "shortened": lambda bound: MIANFISClassifier(max_conditions=bound),
     }
     bounds = _QUICK_BOUNDS if quick else _BOUNDS
-    return {(way, bound): Recipe(MIANFISClassifier(**settings[way](bound))) for way in WAYS for bound in bounds[way]}
+    return {(way, bound): Recipe(models[way](bound)) for way in WAYS for bound in bounds[way]}
 
 
 def point(bound: int, accuracy: npt.ArrayLike, sizes: Sequence[Results]) -> Results:

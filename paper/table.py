@@ -14,13 +14,14 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
+from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
 from fuzzymil.bags import Bags
 from fuzzymil.comparators import COMPARATORS, standardized
 from fuzzymil.datasets import BENCHMARKS
-from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, NaiveMIL
+from fuzzymil.estimators import ANFISClassifier, NaiveMIL
 from fuzzymil.plots import save_figure
 from paper.benchmarks import LOADERS
 from paper.experiment import REPORTED_SEED, Experiment, Options, Results, Unit, described, seeds_of
@@ -55,11 +56,11 @@ class Contestant:
     scales: bool = False  # whether the estimator standardizes and clips features by itself
 
 
-_NAIVE = ANFISClassifier(init="kmeans")
+_NAIVE = ANFISClassifier()
 _NETWORKS: dict[str, Contestant] = {
     # No grid: by default, penalty, widths and kinds of rules are already chosen inside the training bags.
-    OWN: Contestant(MIANFISClassifier(), cost=1.0, scales=True),
-    MEMBERS: Contestant(MIANFISClassifier(n_estimators=10), cost=10.0, scales=True),
+    OWN: Contestant(RuleClassifier(), cost=1.0, scales=True),
+    MEMBERS: Contestant(RuleClassifier(n_estimators=10), cost=10.0, scales=True),
     NORMALIZED: Contestant(normalized_rules(), _RULES, cost=0.2, scales=True),
     "Naive-ANFIS, maximum": Contestant(NaiveMIL(_NAIVE, pool="max"), _NAIVE_RULES, cost=0.2, scales=True),
     "Naive-ANFIS, mean": Contestant(NaiveMIL(_NAIVE, pool="mean"), _NAIVE_RULES, cost=0.2, scales=True),

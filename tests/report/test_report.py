@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase, Training
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli.plot import Kind, _judged
 from fuzzymil.plots import ReliabilityDisplay
@@ -142,7 +142,7 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     text = "VARIABLE x: low = Gaussian(0, 1)\nIF x is low THEN diseased = 1\nIF x is not low THEN diseased = 0"
     bags = Bags.from_list([[[0.1]], [[0.3]], [[3.0]], [[2.8]]], labels=["diseased", "diseased", "healthy", "healthy"])
     model = MISugeno(rules=text).fit(bags)
-    assert model.positive_ == "diseased"  # which sorts first
+    assert model.pos_label_ == "diseased"  # which sorts first
     drawn = {}
     monkeypatch.setattr(_performance, "figure_svg", lambda figure: drawn.update(figure=figure) or b"")
     performance = Report.of(model, bags).performance
@@ -150,7 +150,7 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     (line,) = drawn["figure"].legends[0].get_texts()
     assert line.get_text().startswith("diseased: AUC 1.000")
     assert performance.about == "diseased"
-    other = Report.of(model, bags, positive="healthy").performance
+    other = Report.of(model, bags, pos_label="healthy").performance
     other.roc_curve()
     (line,) = drawn["figure"].legends[0].get_texts()
     assert line.get_text().startswith("healthy: AUC 1.000")
@@ -158,11 +158,11 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     other.reliability()
     assert drawn["figure"].axes[1].get_xlabel() == "predicted probability of healthy"
     (curve,) = ReliabilityDisplay.from_classes(
-        [(f.truth, f.probabilities) for f in other.folds], other.classes, positive="healthy"
+        [(f.truth, f.probabilities) for f in other.folds], other.classes, pos_label="healthy"
     ).curves
     assert curve.scores.max() < 0.05
     with pytest.raises(ParameterError, match=r"'helthy'.*Did you mean 'healthy'"):
-        Report.of(model, bags, positive="helthy")
+        Report.of(model, bags, pos_label="helthy")
 
 
 def test_folds_are_disjoint_stratified_and_left_out(report, bags):
@@ -301,7 +301,9 @@ def test_areas_of_several_classes_rank_by_probability():
         "IF SOME level is high THEN a += 9, b += 9, c += 9",
         "IF SOME x is high THEN a -= 3, c += 3",
     ]
-    model = MIANFISClassifier(init="\n".join(rules), loss="cross_entropy", max_epochs=1, random_state=0).fit(given)
+    model = MIANFISClassifier(
+        init="\n".join(rules), training=Training(loss="cross_entropy", max_epochs=1), random_state=0
+    ).fit(given)
     expected = roc_auc_score(given.labels, model.predict_proba(given), multi_class="ovr")
     found = Report.of(model, given, held_out=True, n_folds=2).performance
     folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in found.folds]

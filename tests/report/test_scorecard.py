@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MISugeno
+from fuzzymil import Bags, MISugeno, RuleClassifier
 from fuzzymil._utils.drawings import WIDTH
 from fuzzymil._utils.text import typeset
 from fuzzymil.datasets import make_two_concepts
@@ -107,7 +107,7 @@ def test_additive_rules_do_not_contradict_each_other(report, text):
 
 def test_a_learned_scorecard_is_a_logit():
     bags = make_two_concepts(n_per_concept=10, n_negative=20, random_state=1)
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     report = Report.of(model, bags, cross_validate=False, max_bags=4)
     page = report.to_html()
     assert "The sum is a logit" in page
@@ -118,7 +118,7 @@ def test_a_learned_scorecard_is_a_logit():
 
 def test_a_committee_has_defaults_instead_of_a_scorecard():
     bags = make_two_concepts(n_per_concept=6, n_negative=12, random_state=1)
-    model = MIANFISClassifier(n_estimators=2, random_state=0).fit(bags)
+    model = RuleClassifier(n_estimators=2, random_state=0).fit(bags)
     report = Report.of(model, bags, cross_validate=False, max_bags=2)
     assert rules_facts(report.answers, report.cards)["scorecard"] == []
     assert "Defaults: member 1" in report.to_html()

@@ -29,7 +29,7 @@ class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier of bags
-    positive : label
+    pos_label : label
         One of the two classes.
 
     Attributes
@@ -50,9 +50,9 @@ class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (['diseased', 'healthy'], ['diseased'])
     """
 
-    def __init__(self, estimator: Any, positive: Any) -> None:
+    def __init__(self, estimator: Any, pos_label: Any) -> None:
         self.estimator = estimator
-        self.positive = positive
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the method to labeled bags.
@@ -68,7 +68,7 @@ class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classes = np.unique(labels)
         if len(classes) != 2:
             raise InputError(f"{type(self).__name__} needs bags of two classes, got {len(classes)}.")
-        place = positive_class(classes, "", self.positive)
+        place = positive_class(classes, "", self.pos_label)
         self.estimator_ = clone(self.estimator).fit(bags, (labels == classes[place]).astype(int))
         self.classes_ = classes
         record_features(self, bags)

@@ -115,10 +115,10 @@ class Importance:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> found = MIANFISClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
+    >>> found = RuleClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
     >>> sorted(feature.name for feature in found.features), [rule.name for rule in found.rules]
     (['x1', 'x2'], ['Rule 1', 'Rule 2'])
     >>> print(found.basis)

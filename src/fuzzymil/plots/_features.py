@@ -60,10 +60,10 @@ class EffectDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> display = EffectDisplay.from_model(model, bags, ["x1"])
     >>> [effect.feature for effect in display.effects]
     ['x1']
@@ -80,7 +80,7 @@ class EffectDisplay:
         bags: Any,
         features: Sequence[str | int] | None = None,
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         max_features: int = 6,
         n_points: int = 41,
         random_state: int = 0,
@@ -93,7 +93,7 @@ class EffectDisplay:
         bags : Bags, or anything `as_bags` accepts
         features : sequence of str or int, optional
             Names or columns. Default: those that move the prediction most, of those that rules use.
-        positive : label, optional
+        pos_label : label, optional
             The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
         max_features : int
             Most features to show, if they are not named.
@@ -105,7 +105,7 @@ class EffectDisplay:
         if max_features < 1:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
         wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
-        settings: dict[str, Any] = {"positive": positive, "n_points": n_points, "random_state": random_state}
+        settings: dict[str, Any] = {"pos_label": pos_label, "n_points": n_points, "random_state": random_state}
         effects = [model.effect(bags, feature, **settings) for feature in wanted]
         if features is None:
             effects.sort(key=lambda each: -max(curve.change for curve in each.curves))
@@ -224,10 +224,10 @@ class ImportanceDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    >>> model = RuleClassifier(random_state=0).fit(bags[::2])
     >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
     >>> len(display.features), len(display.rules)
     (2, 2)

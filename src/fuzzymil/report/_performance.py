@@ -150,13 +150,13 @@ class Performance:
         assert self.classes is not None
         known = [fold for fold in self.folds if self._has_all_classes(fold)]
         pairs = [(fold.truth, fold.scores) for fold in known if fold.scores is not None]
-        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(RocDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot())
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds if fold.probabilities is not None]
-        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot())
 
     @property
     def about(self) -> Any:

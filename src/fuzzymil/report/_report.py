@@ -92,14 +92,14 @@ class Report:
         max_bags: int = 200,
         random_state: Any = 0,
         progress: Progress | None = None,
-        positive: Any = None,
+        pos_label: Any = None,
         groups: Any = None,
     ) -> Self:
         """Compute a report; see `write_report` for the parameters."""
         _check(n_folds, max_bags)
         step = progress or (lambda name, done, total: None)
         answers = answers_of(model, bags, y)
-        about, kept = _positive(answers, positive), _groups(answers, groups)
+        about, kept = _positive(answers, pos_label), _groups(answers, groups)
         step("performance", 0, 1)
         measures = _performance(answers, cross_validate, n_folds, held_out, random_state, kept)
         performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
@@ -157,7 +157,7 @@ def write_report(
     max_bags: int = 200,
     random_state: Any = 0,
     progress: Progress | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
     groups: Any = None,
 ) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
@@ -188,7 +188,7 @@ def write_report(
         Random seed of the folds, and of their models if the model has none of its own.
     progress : callable, optional
         Called as ``progress(step, done, total)`` to report progress.
-    positive : label, optional
+    pos_label : label, optional
         Of two classes, the one that the curves are about. Default: the one that the model's rules speak for.
     groups : array of shape (n_bags,), or str, optional
         Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column that
@@ -200,7 +200,7 @@ def write_report(
     >>> from fuzzymil.estimators import MIANFISClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)[::5]
-    >>> model = MIANFISClassifier(n_rules=4, max_epochs=10, random_state=0).fit(bags)
+    >>> model = MIANFISClassifier(n_rules=4, training=Training(max_epochs=10), random_state=0).fit(bags)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> write_report(model, bags, path, cross_validate=False)
     >>> path.stat().st_size < 1e6
@@ -218,7 +218,7 @@ def write_report(
         max_bags=max_bags,
         random_state=random_state,
         progress=progress,
-        positive=positive,
+        pos_label=pos_label,
         groups=groups,
     )
     storage.write_atomically(path, report.to_html())
@@ -242,7 +242,7 @@ def _positive(answers: Answers, given: Any) -> Any:
     classes = answers.classes
     if classes is None or len(classes) != 2:
         if given is not None:
-            raise ParameterError(f"positive={given!r:.60} is for models of two classes, not for this one: omit it.")
+            raise ParameterError(f"pos_label={given!r:.60} is for models of two classes, not for this one: omit it.")
         return None
     if given is None:
         return None

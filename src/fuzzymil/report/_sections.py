@@ -333,7 +333,7 @@ class Matters:
     effects: tuple[Effect, ...]
 
 
-def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) -> Matters:
+def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None) -> Matters:
     """Measure what matters.
 
     Parameters
@@ -341,7 +341,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) 
     answers : Answers
     folds : sequence of Fold
         Of a cross-validation; none if there was none.
-    positive : label, optional
+    pos_label : label, optional
         The class that curves are about.
     """
     model, bags, truth = answers.model, answers.bags, answers.truth
@@ -358,7 +358,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) 
         order = {each.name: place for place, each in enumerate(features.features)}
         used.sort(key=lambda d: order[answers.rules.feature_names[d]])
     known = [d for d in used if not np.isnan(answers.read.instances[:, d]).all()]
-    effects = [model.effect(bags, d, positive=positive, n_points=_POINTS) for d in known[:_EFFECTS]]
+    effects = [model.effect(bags, d, pos_label=pos_label, n_points=_POINTS) for d in known[:_EFFECTS]]
     return Matters(features, own, tuple(effects))
 
 

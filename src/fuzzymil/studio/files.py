@@ -175,9 +175,9 @@ def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
         upload.kind, upload.documents = "rules", [Document.of(read_rules(path))]
         return {**_summary(upload), "losses": []}
     members = rules_of_model(document, upload.name)
-    from fuzzymil.estimators import SavedNetwork, model_from_dict
+    from fuzzymil.estimators import SavedModel, model_from_dict
 
-    model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
+    model = SavedModel.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
     reading = getattr(model, "_class_reading", None)
     upload.kind, upload.documents = "model", list(map(Document.of, members))
     upload.model = None if reading is None else reading()
