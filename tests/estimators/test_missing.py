@@ -28,7 +28,7 @@ def test_chosen_rules_answer_for_gaps_and_remember_how(missing, tmp_path):
     model = RuleClassifier(missing=missing, random_state=0).fit(HOLES)
     assert model.score(HOLES) > 0.7
     count = {"ignore": 0, "average": 10}.get(missing, 1)
-    assert {len(variable.gaps) for variable in model.rules_.variables} == {count}
+    assert {len(variable.missing_values) for variable in model.rules_.variables} == {count}
     model.save(tmp_path / "model.json")
     for again in (load_model(tmp_path / "model.json"), model.with_rules(RuleBase.parse(model.rules_.to_source()))):
         np.testing.assert_allclose(again.predict_proba(HOLES), model.predict_proba(HOLES))
@@ -42,7 +42,7 @@ def test_chosen_rules_answer_for_gaps_and_remember_how(missing, tmp_path):
 def test_networks_train_on_what_gaps_stand_for(missing):
     model = MIANFISClassifier(3, order=1, missing=missing, training=Training(max_epochs=3), random_state=0).fit(HOLES)
     found = typical_values(HOLES, 10 if missing == "average" else 1)
-    np.testing.assert_allclose([v.gaps for v in model.rules_.variables], found.T, rtol=1e-5)
+    np.testing.assert_allclose([v.missing_values for v in model.rules_.variables], found.T, rtol=1e-5)
     # Training in standardized 32 bit and inference in the user's units see one and the same network.
     output = model.initial_rules_.infer(HOLES).output[:, 0]
     assert model.history_["loss"][0] == pytest.approx(np.mean(np.square(output - HOLES.labels)), rel=1e-4)
@@ -50,7 +50,7 @@ def test_networks_train_on_what_gaps_stand_for(missing):
         plain = MIANFISClassifier(3, order=1, missing="ignore", training=Training(max_epochs=3), random_state=0)
         complete = fill_missing(HOLES, found[0])
         np.testing.assert_allclose(model.predict_proba(HOLES), model.predict_proba(complete), rtol=1e-6)
-        assert plain.fit(complete).rules_.variables[0].gaps == ()
+        assert plain.fit(complete).rules_.variables[0].missing_values == ()
 
 
 def test_given_rules_keep_what_they_say_about_gaps():
@@ -60,8 +60,8 @@ def test_given_rules_keep_what_they_say_about_gaps():
         "IF A is high AND B is low THEN y = 1\nIF noise1 is any THEN y = 0"
     )
     model = MIANFISClassifier(init=rules, missing="median", training=Training(max_epochs=2), random_state=0).fit(HOLES)
-    assert model.rules_.variables[0].gaps == (7.0,)
-    assert model.rules_.variables[1].gaps == pytest.approx((np.nanmedian(HOLES.instances[:, 1]),))
+    assert model.rules_.variables[0].missing_values == (7.0,)
+    assert model.rules_.variables[1].missing_values == pytest.approx((np.nanmedian(HOLES.instances[:, 1]),))
 
 
 def test_rules_find_out_that_a_value_is_missing():

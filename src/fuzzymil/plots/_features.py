@@ -495,7 +495,7 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
     x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
     rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, d] = x
-    found = rules.ignoring_gaps().infer(bags_of_equal(rules, rows))
+    found = rules.ignoring_missing_values().infer(bags_of_equal(rules, rows))
     shapes = []
     for p, part in enumerate(rules.parts):
         name, rule = rules.variables[d].name, rules.rules[part.rule]

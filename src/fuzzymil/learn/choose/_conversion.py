@@ -63,7 +63,7 @@ def rule_base(
     for d, column in enumerate(columns):
         stand_ins = () if gaps is None else tuple(gaps[:, d])
         if column.categories:
-            variables.append(Variable(column.name, categories=column.categories, gaps=stand_ins))
+            variables.append(Variable(column.name, categories=column.categories, missing_values=stand_ins))
             continue
         low, high = map(float, scaling.ranges[d])
         own = sets.get(d, [])
@@ -73,7 +73,7 @@ def rule_base(
             reach = [_reach(chosen) for chosen in own]
             low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
         terms = {word: chosen for chosen, word in words[d].items()}
-        variables.append(Variable(column.name, terms, low, high, column.unit, gaps=stand_ins))
+        variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=stand_ins))
     rules = [
         Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
