@@ -34,7 +34,11 @@ def spelled_out(rules, bags, rule):
             return float(np.isnan(value))
         if not np.isnan(value):
             return float(variable.terms[term](value))
-        return float(variable.terms[term](np.array(variable.missing_values)).mean()) if variable.missing_values else unknown
+        return (
+            float(variable.terms[term](np.array(variable.missing_values)).mean())
+            if variable.missing_values
+            else unknown
+        )
 
     return [
         rule(functools.partial(degree, pages, x), lambda term, unknown=1.0, y=y: degree(z, y, term, unknown))

@@ -393,7 +393,11 @@ def rule_outlines(
     x, y = np.linspace(*low, _N_POINTS), np.linspace(*high, _N_POINTS)
     rows = np.full((_N_POINTS**2, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
-    truth = rules.ignoring_missing_values().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
+    truth = (
+        rules.ignoring_missing_values()
+        .infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names))
+        .truth
+    )
     said = conclusions(rules)
     labels = [f"rule that {does} {rules.output_names[0]}" for does in ("lowers", "raises")]
     if rules.normalize:
