@@ -9,8 +9,9 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from fuzzymil import Bags, BagStream, InputError, MIANFISClassifier, MIANFISRegressor, ParameterError
 from fuzzymil.datasets import PLANTED, make_planted
-from fuzzymil.learn.choose import _diagnosis, _verdict
-from fuzzymil.learn.choose._baselines import baselines, n_fits
+from fuzzymil.learn.choose import _diagnosis
+from fuzzymil.learn.choose import diagnose as _verdict
+from fuzzymil.learn.choose.diagnose import baselines, n_fits
 from fuzzymil.plots import DataDiagnosisDisplay
 
 KINDS = {

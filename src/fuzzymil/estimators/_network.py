@@ -114,8 +114,8 @@ class Network(NetworkSettings, Committee, RuleEstimator):
                 max_conditions=self.max_conditions,
                 n_members=self.n_estimators,
                 rng=rng,
-                gaps=gaps,
-                asks_missing=self.missing == "condition",
+                missing_values=gaps,
+                may_ask_missing=self.missing == "condition",
                 progress=progress,
             )
         record_features(self, narrowed.whole)

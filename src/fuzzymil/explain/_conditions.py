@@ -11,9 +11,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.bags import Column, Columns
 from fuzzymil.explain.parts import ConditionExplanation
-from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import family
+from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import RuleBase, premise

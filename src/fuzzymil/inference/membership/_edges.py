@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference._numerics import namespace, stop_gradient
@@ -55,6 +56,13 @@ class Sigmoid(MembershipFunction, name="sigmoid"):
         center, slope = parameters
         z = slope * (x - center)
         return -namespace(z).logaddexp(-z, 0.0)
+
+    @staticmethod
+    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        center, slope = parameters
+        away = x - center
+        rate = expit(-slope * away)
+        return -slope * rate, away * rate
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:
