@@ -9,7 +9,7 @@ TORCH  := .venv-torch
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check packages docs bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check packages docs paper bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -58,6 +58,10 @@ packages: $(VENV)/.dev
 # The site, in site/; a broken link, anchor or name is an error.
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# An experiment of the paper (`all` for every one): make paper EXPERIMENT=landmine [QUICK=1] [OUTPUT=results]
+paper: $(VENV)/.dev
+	$(BIN)/python -m paper $(or $(EXPERIMENT),all) $(if $(QUICK),--quick) $(if $(OUTPUT),--output $(OUTPUT))
 
 # Speed compared with other packages, which have their own environment; QUICK=1 for a short run.
 bench: $(BENCH)/.installed

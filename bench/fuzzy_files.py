@@ -29,7 +29,7 @@ import numpy as np
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil.rules import MamdaniRules
-from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.files import export_rules, read_rules
 
 RESOLUTION = 1000
 TOLERANCE = 1e-9  # of the range of an output, or of its greatest value
@@ -227,7 +227,7 @@ def _theirs(path: Path, text: str, rules: RuleBase | MamdaniRules) -> str:
     if re.search(r"^ *activation: *(Minimum|AlgebraicProduct)", text, re.MULTILINE):
         both = r"\1activation: General\n\1implication:"
         text = re.sub(r"^( *)activation:", both, text, flags=re.MULTILINE)
-    return text if ending == ".fll" else fll_of_fis(text) if ending == ".fis" else rules.to_fll()
+    return text if ending == ".fll" else fll_of_fis(text) if ending == ".fis" else export_rules(rules, "fll")
 
 
 def _difference(rules: RuleBase | MamdaniRules, engine: fl.Engine, n_points: int) -> tuple[str, str]:

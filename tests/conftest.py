@@ -54,17 +54,22 @@ SLOW = (
     "docs/settings.md",
     "docs/understanding.md",
     "docs/tutorials",
-    "src/fuzzymil/datasets/gpr/alarms.py",
+    "paper",
     "src/fuzzymil/estimators/_cross_validation.py",
-    "src/fuzzymil/experiments",
     "src/fuzzymil/report/_report.py",
     "tests/comparators/test_sklearn_checks.py",
     "tests/estimators/test_clusters.py",
     "tests/estimators/test_sklearn_checks.py",
-    "tests/experiments",
+    "tests/paper",
     "tests/report/test_browser.py",
 )
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import what only `make test-slow` runs."""
+    slow = (config.rootpath / path for path in SLOW)
+    return True if config.option.markexpr == "not slow" and any(map(collection_path.is_relative_to, slow)) else None
 
 
 def pytest_collection_modifyitems(config, items):

@@ -23,7 +23,6 @@ from sklearn.model_selection import train_test_split
 
 from fuzzymil import Constraints, MIANFISClassifier, MIMamdani, RuleBase
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
-from fuzzymil.experiments._statistics import ranking
 from fuzzymil.plots import (
     DifferenceDisplay,
     EffectDisplay,
@@ -31,10 +30,11 @@ from fuzzymil.plots import (
     ImportanceDisplay,
     JoinedSetDisplay,
     MembershipDisplay,
-    RanksDisplay,
     ShapesDisplay,
     SpaceDisplay,
 )
+from paper.figures import RanksDisplay
+from paper.statistics import ranking
 
 DOCS = Path(__file__).parents[1]
 FIGURES = DOCS / "figures"

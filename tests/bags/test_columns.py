@@ -12,7 +12,7 @@ import pytest
 from fuzzymil import Bags, InputError
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Column, Columns, Source
-from fuzzymil.bags._dates import dates, hours
+from fuzzymil.bags.series import parse_dates, parse_hours
 from fuzzymil.datasets import read_bags, write_bags
 
 
@@ -34,7 +34,7 @@ def visits(**columns):
     ],
 )
 def test_dates_are_read_as_people_write_them(texts, expected):
-    assert dates(texts)[0] == np.datetime64(expected)
+    assert parse_dates(texts)[0] == np.datetime64(expected)
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_dates_are_read_as_people_write_them(texts, expected):
     ],
 )
 def test_what_is_not_a_date_has_a_reason(texts, reason):
-    found = dates(texts)
+    found = parse_dates(texts)
     assert isinstance(found, str)
     assert any(part in found for part in reason.split("|"))
 
 
 def test_times_of_day_are_hours():
-    np.testing.assert_allclose(hours(["14:30", "0:15", "12:00 am"]), [14.5, 0.25, 0.0])
-    assert hours(["14:30", "24:30"]) is None
+    np.testing.assert_allclose(parse_hours(["14:30", "0:15", "12:00 am"]), [14.5, 0.25, 0.0])
+    assert parse_hours(["14:30", "24:30"]) is None
     bags = Bags.from_frame(visits(opened=["14:30", "9:00", "", "23:59"]), "user")
     assert bags.columns[1] == Column("opened", "hour")
     assert bags.columns[1].shown(bags.instances[0, 1]) == "14:30"
@@ -330,7 +330,7 @@ def test_signs_have_to_be_the_same_in_all_rows(tmp_path):
 def test_new_data_in_another_notation_says_how_to_read_it(tmp_path):
     columns = Columns([Column("price")])
     table = table_of("1,5", "2,5", "3,5")
-    with pytest.raises(TypeError, match=r"'1,5' is 1.5 with decimal=','"):
+    with pytest.raises(InputError, match=r"Row 0, column 'price': .*'1,5' is 1.5 with decimal=','"):
         Bags.from_frame(table, "user", columns=columns)
     table.to_csv(tmp_path / "t.csv", index=False, sep=";")
     with pytest.raises(InputError, match=r"line 2, column 'price'.*'1,5' is 1.5 with decimal=','"):

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from fuzzymil import Bags, MIANFISClassifier, PerInstance, as_bags
 from fuzzymil._utils.errors import InputError
-from fuzzymil.bags import _packed
+from fuzzymil.bags import _bags
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.learn.choose import informative_features
 
@@ -65,7 +65,7 @@ def documents(n_bags=80, n_words=60):
 
 def test_rules_are_chosen_from_features_that_matter_without_a_dense_array(monkeypatch):
     bags = documents()
-    monkeypatch.setattr(_packed, "_AT_ONCE", 500)
+    monkeypatch.setattr(_bags, "_AT_ONCE", 500)
     monkeypatch.setattr(Bags, "instances", property(_only_small(Bags.instances.fget)))
     model = MIANFISClassifier(random_state=0).fit(bags)
     assert model.n_features_in_ == 60

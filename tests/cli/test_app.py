@@ -10,11 +10,12 @@ from runner import COLUMNS, good, run
 from typer.testing import CliRunner
 
 from fuzzymil import __version__
-from fuzzymil.cli import Experiment, _options, app, bench, data, evaluate, main, plot, rules
+from fuzzymil.cli import _options, app, bench, data, evaluate, main, plot
 from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
+from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 
-LISTED = ["fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "reproduce"]
+LISTED = ["fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo"]
 LISTED += ["bench", "cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 
@@ -62,8 +63,7 @@ def test_help_shows_what_to_write_and_no_types_of_python(command):
 def test_every_choice_is_in_the_help():
     for command, choices in (
         ("plot", plot.Kind),
-        ("reproduce", Experiment),
-        ("rules", rules.RuleFormat),
+        ("rules", RULE_FORMATS),
         ("fit", Task),
     ):
         text = good(command, "--help").stdout

@@ -7,9 +7,8 @@ import pytest
 from runner import COLUMNS, bad, good, run, write
 
 from fuzzymil import MIMamdani, MISugeno, RuleBase
-from fuzzymil.cli.rules import RuleFormat
 from fuzzymil.datasets import read_bags
-from fuzzymil.rules.formats import FORMATS
+from fuzzymil.rules.files import FORMATS
 
 
 @pytest.mark.parametrize("format", [None, "text", "rules", "markdown", "latex", "json", "fll", "fis"])
@@ -25,8 +24,10 @@ def test_rules_in_every_format(desk, format):
         assert good("rules", "-", input=result.stdout.encode()).stdout == good("rules", desk / "model.json").stdout
 
 
-def test_every_format_of_rules_is_offered():
-    assert {*RuleFormat} == {"text", *FORMATS}
+def test_every_format_of_rules_is_offered(desk):
+    told = bad("rules", desk / "model.json", "--format", "latx")
+    assert all(name in told for name in ("text", *FORMATS))
+    assert "'latex'" in told
 
 
 @pytest.mark.parametrize("ending", ["json", "rules", "txt", "fll", "fis", "md", "tex"])

@@ -10,7 +10,7 @@ from fuzzymil.cli import app
 from fuzzymil.comparators import COMPARATORS, BagClassifier, comparator
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators.parameters import integer
-from fuzzymil.experiments.table.methods import OWN, contestants
+from paper.table import OWN, contestants
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pooch
 import pytest
-from stand_ins import Server, small_set
+from small_benchmarks import Server, small_set
 
 from fuzzymil.datasets import BENCHMARKS, write_bags
-from fuzzymil.datasets._download import content_checksum
+from fuzzymil.datasets._benchmarks import content_checksum
 
 
 @pytest.fixture

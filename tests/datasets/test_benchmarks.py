@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stand_ins import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
+from small_benchmarks import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
 
 from fuzzymil import Bags
 from fuzzymil import datasets as datasets_module
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, _benchmarks, describe, write_bags
-from fuzzymil.datasets._download import content_checksum
+from fuzzymil.datasets._benchmarks import content_checksum
 
 pytestmark = pytest.mark.usefixtures("cache")
 

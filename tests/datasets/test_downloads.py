@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stand_ins import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
+from small_benchmarks import assert_same, compress, names_the_three_ways, small_set, sparse_text, uci_text, zipped
 
-from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, _benchmarks, _download, _lzw, write_bags
+from fuzzymil.datasets import BENCHMARKS, DataFileError, DataNotFound, _benchmarks, write_bags
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -39,9 +39,9 @@ def test_the_animals_are_downloaded_and_renumbered(small, server, cache):
 
 def test_without_a_mirror_the_public_home_is_asked(monkeypatch):
     home = BENCHMARKS["fox"].home
-    assert _download.address(home) == home
+    assert _benchmarks.address(home) == home
     monkeypatch.setenv("FUZZYMIL_MIRROR", "http://127.0.0.1:1/x/")
-    assert _download.address(home) == "http://127.0.0.1:1/x/fox.data"
+    assert _benchmarks.address(home) == "http://127.0.0.1:1/x/fox.data"
 
 
 def broken_downloads(bags):
@@ -143,17 +143,6 @@ def test_a_cache_that_cannot_be_written(small, server, cache, monkeypatch):
     assert os.listdir(cache) == []
 
 
-def test_progress_is_shown_on_a_terminal(small, server, monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    server.serve("fox.data", sparse_text(small["fox"]))
-    _benchmarks.load_fox()
-    shown = capsys.readouterr()
-    assert "Downloading" in shown.err
-    assert "Fox" in shown.err
-    assert not shown.out
-
-
 # ---------------------------------------------------------------- facts, checksums, packed files
 
 
@@ -163,14 +152,14 @@ def test_progress_is_shown_on_a_terminal(small, server, monkeypatch, capsys):
     clear_after=st.none() | st.integers(1, 400),
 )
 def test_files_of_compress_are_unpacked(content, widest, clear_after):
-    assert _lzw.decompress(compress(content, widest, clear_after)) == content
+    assert _benchmarks.decompress(compress(content, widest, clear_after)) == content
 
 
 @pytest.mark.skipif(shutil.which("gzip") is None, reason="gzip, which also unpacks .Z files, is not installed")
 def test_our_packing_is_that_of_the_real_program():
     content = np.random.default_rng(0).choice(list(b"0123456789,-\n"), 100_000).astype(np.uint8).tobytes()
     packed = compress(content, 14, 9000)
-    assert _lzw.decompress(packed) == content
+    assert _benchmarks.decompress(packed) == content
     assert subprocess.run(["gzip", "-dc"], input=packed, capture_output=True, check=True).stdout == content
 
 
@@ -179,4 +168,4 @@ def test_our_packing_is_that_of_the_real_program():
 )
 def test_what_compress_never_wrote(packed):
     with pytest.raises(ValueError, match=r"not a .Z file|bits|damaged"):
-        _lzw.decompress(packed)
+        _benchmarks.decompress(packed)

@@ -45,9 +45,9 @@ def test_a_registered_format_is_read_and_written(tmp_path):
 
 @pytest.mark.usefixtures("registered")
 def test_errors_list_a_registered_format(tmp_path):
-    with pytest.raises(ParameterError, match=r"'jsn'.*npy, json.*Did you mean 'json'"):
+    with pytest.raises(ParameterError, match=r"'jsn'.*svmlight, json.*Did you mean 'json'"):
         write_bags(BAGS, tmp_path / "a", "jsn")
-    with pytest.raises(ParameterError, match=r"\.pq, \.json"):
+    with pytest.raises(ParameterError, match=r"\.libsvm, \.json"):
         write_bags(BAGS, tmp_path / "a.foo")
     (tmp_path / "a.foo").write_text("hello\n")
     with pytest.raises(InputError, match=r"'json' \(JSON\)"):

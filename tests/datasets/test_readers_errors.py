@@ -47,7 +47,7 @@ ONE, TWO = np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6]])
         ("a.csv", HEADER + "b2,1,x,6\n", r"line 5, column 'f1': expected a number, found 'x'"),
         ("a.csv", HEADER + "b2,1,1_0,6\n", r"line 5, column 'f1': expected a number, found '1_0'"),
         ("a.csv", HEADER.replace(",", ";") + "b2;1;5;0,5\n", "line 5, column 'f2'.*decimal=','"),
-        ("a.csv", HEADER + "b2,1,5,-inf\n", "line 5, column 'f2': '-inf' is infinite"),
+        ("a.csv", HEADER + "b2,1,5,-inf\n", "'f2' of bag b2, row 1 of the bag .line 5., is infinite"),
         ("a.csv", HEADER + "b1,1,5,6\n", r"line 5: bag b1 has two labels, 0 on line 2 and 1 here.*groupby\(bag\)"),
         ("a.csv", HEADER + "b2,1,<5,6\n", r"line 5, column 'f1': expected a number, found '<5'; .*limit"),
         ("a.json", '[{"bag":1,"age":33,"label":0},{"bag":1,"age":33,"label":0}]', "is JSON.*CSV or Parquet"),

@@ -106,7 +106,7 @@ def test_groups_that_are_no_groups_are_refused():
         bags.per_bag("persons")
     with pytest.raises(InputError, match=r"20 folds .*12"):
         cross_val_scores(MIANFISClassifier(), bags, cv=20, groups="person")
-    with pytest.raises(InputError, match=r"Bag 0 .*'channel'"):
+    with pytest.raises(InputError, match=r"bag 0 .*'channel'"):
         Bags.from_frame(TABLE, "visit", "bought", keep=["channel", "person"]).per_bag("channel")
     with pytest.raises(InputError, match=r"'person'.*kept apart"):
         Bags.from_frame(TABLE, "visit", "bought", keep=["person"], categorical=["person"])

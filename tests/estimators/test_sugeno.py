@@ -8,7 +8,7 @@ from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
-from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.files import read_rules
 from fuzzymil.rules.language.source import declaration
 
 GAPS = (

@@ -20,12 +20,12 @@ from mutations import mutate_bytes, mutate_json, mutate_text
 from fuzzymil import Bags, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
-from fuzzymil.rules.formats import read_rules
+from fuzzymil.rules.files import export_rules, read_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER
+from fuzzymil.studio.start import demo_bags, demo_document
 
 TESTS = Path(__file__).parent.parent
 REFUSALS = (InputError, ModelFileError, ParameterError)
@@ -122,20 +122,16 @@ def _check_bags(name, other_reader=None):
 
 def _read_slowly(path, found):
     """Read a table row by row and compare with how it was read."""
-    from fuzzymil.datasets.formats import _rows
+    from fuzzymil.datasets.formats import csv
 
-    arrow, regular = _rows._read_by_arrow, _rows._regular_blocks
-
-    def irregular(*_):
-        raise _rows._IrregularError
-
+    arrow, least = csv._read_by_arrow, csv._LEAST_FOR_ARROW
     try:
-        _rows._read_by_arrow, _rows._regular_blocks = lambda *_: None, irregular
+        csv._read_by_arrow = lambda *_: None
         slow = read_bags(path)
-        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 0
+        csv._read_by_arrow, csv._LEAST_FOR_ARROW = arrow, 0
         fast = read_bags(path)
     finally:
-        _rows._read_by_arrow, _rows._regular_blocks, _rows._LEAST_FOR_ARROW = arrow, regular, 1 << 20
+        csv._read_by_arrow, csv._LEAST_FOR_ARROW = arrow, least
     if not (_same(slow, found) and _same(fast, found)):
         raise SilentDifferenceError("the fast and the slow reader of tables disagree")
 
@@ -164,14 +160,10 @@ def _mat(folder):
         {"bags": cells, "labels": bags.labels},
         {"d": {"instances": bags.instances, "bag_ids": bags.bag_index.astype(np.uint8), "class": bags.bag_index}},
     ]
-    for number, layout in enumerate(layouts):
+    for layout in layouts:
         for packed in (True, False):
             stream = io.BytesIO()
             savemat(stream, layout, do_compression=packed)
-            found.append(stream.getvalue())
-        if number == 0:
-            stream = io.BytesIO()
-            savemat(stream, layout, format="4")
             found.append(stream.getvalue())
     return [*found, *_written("a.mat")(folder)]
 
@@ -268,7 +260,7 @@ def _converted(format):
             path = folder / "seed.fll"
             path.write_bytes(content)
             with contextlib.suppress(ParameterError):
-                found.append(getattr(read_rules(path), f"to_{format}")().encode())
+                found.append(export_rules(read_rules(path), format).encode())
         return found
 
     return seeds

@@ -14,7 +14,7 @@ from fuzzymil.inference.activations import use_engine
 from fuzzymil.inference.layers import forward
 from fuzzymil.inference.membership import Missing
 from fuzzymil.inference.segments import Each
-from fuzzymil.rules.formats import what_is_lost
+from fuzzymil.rules.files import export_rules, what_is_lost
 
 NAN = math.nan
 STAND_INS = (2.0, 5.0, 9.0, 14.0)
@@ -180,7 +180,7 @@ def test_exported_code_answers_for_gaps_as_the_rules_do():
         "IF x is not low AND z is low THEN y = 1\nIF x is missing THEN y = 3\nIF z is not missing THEN y = 0"
     )
     code: dict = {}
-    exec(rules.to_python(), code)
+    exec(export_rules(rules, "python"), code)
     for instance in ([NAN, 0.3], [0.7, NAN], [NAN, NAN], [1.0, 1.0]):
         assert code["infer"](instance) == pytest.approx(rules.infer([[instance]]).output[0].tolist())
 

@@ -269,7 +269,7 @@ def test_rules_are_colored_and_named_by_the_output_that_they_change_most():
     grid = RuleGridDisplay.from_rules(rules)
     assert [grid._color(r) for r in range(3)] == [SEVERAL[1], SEVERAL[0], FAINT]
     space = SpaceDisplay.from_model(rules, THREE)
-    labels = {outline.number: (outline.kind, outline.label) for outline in space.outlines}
+    labels = {outline.number: (outline.kind, outline.label) for outline in space.rules}
     assert labels[1] == (1, "rule against a dog with a name")
     assert labels[2] == (0, "rule for cat")
     figure = grid.plot()

@@ -15,18 +15,13 @@ from fuzzymil.plots import (
     HIGH,
     LOW,
     CurvesDisplay,
-    DistributionDisplay,
-    Line,
     MembershipDisplay,
-    PathDisplay,
-    PathPanel,
-    RanksDisplay,
     RuleGridDisplay,
-    ScoresDisplay,
     SpaceDisplay,
     save_figure,
 )
 from fuzzymil.rules import Rule, Variable
+from paper.figures import DistributionDisplay, RanksDisplay, ScoresDisplay
 
 CENTERS = np.array([[0.0, 10.0], [1.0, 30.0], [0.5, 20.0]])
 RULES = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, [0.0, 1.0, 0.9], feature_names=["width", "depth"])
@@ -226,7 +221,6 @@ NO_FORMULA = r"$\frac$ in $"
 DISPLAYS = {
     "membership": MembershipDisplay.from_rules(RULES),
     "curves": CurvesDisplay.from_history({"loss": [1.0, 0.5]}),
-    "path": PathDisplay({NO_FORMULA: PathPanel([1, 10], [NO_FORMULA, "b"], [Line("a", np.ones(2))])}, "x", "y"),
     "ranks": RanksDisplay({NO_FORMULA: 1.2, "b": 1.8}),
     "scores": ScoresDisplay({NO_FORMULA: {NO_FORMULA: (0.9, 0.1)}}, "x"),
     "distribution": DistributionDisplay({NO_FORMULA: {NO_FORMULA: [1.0, 2.0]}}, "x"),

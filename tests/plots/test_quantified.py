@@ -121,7 +121,7 @@ def test_committees_and_rules_left_out():
     why = explain([CARD, CARD], [VISITS], reading=YES)
     display = ExplanationDisplay.from_explanation(why, max_rules=3)
     assert display.start[0] == "default (mean of 2 members)"
-    assert [name for name, _ in display.bars] == ["9 other rules", "logit"]
+    assert [name for name, _ in display.bars] == ["9 other rules", "logit → probability of yes: 0.658"]
     total = display.start[1] + sum(display.contributions) + display.bars[0][1]
     assert total == pytest.approx(why.score, abs=1e-12)
     display.plot().canvas.draw()
@@ -198,13 +198,13 @@ def test_a_surface_has_as_many_equal_instances_as_a_rule_asks_for():
 def test_parts_are_outlined_where_an_instance_satisfies_them():
     display = SpaceDisplay.from_model(CARD, BAGS, bag=0)
     assert display.axes == ("pages", "stay [s]")  # of the most influential rules
-    assert [(outline.number, outline.word) for outline in display.outlines] == [
+    assert [(outline.number, outline.word) for outline in display.rules] == [
         (1, "some"), (2, "≥ 3"), (3, "some"), (3, "most"),
     ]  # fmt: skip
     high = CARD.variables[0].terms["high"]
-    first = display.outlines[0]
+    first = display.rules[0]
     np.testing.assert_allclose(first.truth, np.tile(high(first.x), (len(first.y), 1)), rtol=1e-9)
-    for outline in display.outlines:
+    for outline in display.rules:
         x, y = outline.middle
         place = np.abs(outline.y - y).argmin(), np.abs(outline.x - x).argmin()
         assert outline.truth[place] >= 0.95 * outline.truth.max()
@@ -219,7 +219,7 @@ def test_parts_are_outlined_where_an_instance_satisfies_them():
 
 def test_normalized_quantified_rules_and_several_outputs_are_outlined():
     normalized = dataclasses.replace(CARD, normalize=True)
-    labels = {outline.label for outline in SpaceDisplay.from_model(normalized, BAGS).outlines}
+    labels = {outline.label for outline in SpaceDisplay.from_model(normalized, BAGS).rules}
     assert labels == {"rule with conclusion > 0.667"}
     rules = tuple(dataclasses.replace(rule) for rule in CARD.rules)
     two = RuleBase(
@@ -229,7 +229,7 @@ def test_normalized_quantified_rules_and_several_outputs_are_outlined():
         normalize=False,
     )
     display = SpaceDisplay.from_model(two, BAGS, features=("pages", "hour"))
-    assert {(outline.number, outline.label) for outline in display.outlines} == {
+    assert {(outline.number, outline.label) for outline in display.rules} == {
         (1, "rule for a"), (3, "rule for b"), (4, "rule for b"), (6, "rule for b"),
     }  # fmt: skip
     display.plot().canvas.draw()

@@ -27,7 +27,6 @@ LAYERS = (
     "plots",
     "report",
     "studio",
-    "experiments",
     "cli",
     "__main__",
 )

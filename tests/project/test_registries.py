@@ -17,14 +17,16 @@ from fuzzymil.inference.membership import FAMILIES, Location, MembershipFunction
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
 from fuzzymil.learn.train.losses import LOSSES, Loss, register
 from fuzzymil.plots import ExplanationDisplay, MembershipDisplay
+from fuzzymil.rules.files import ENDINGS, FORMATS, Format, export_rules, read_rules, register_format, what_is_lost
+from fuzzymil.studio.files import openable
 
 BAGS = make_two_concepts(10, 10, random_state=0)
 
 
 @pytest.fixture(autouse=True)
 def one_of_each():
-    """Register a family, a T-norm, an aggregation, a loss, a comparator and a command, and remove them again."""
-    registries = (FAMILIES, T_NORMS, S_NORMS, DUAL, AGGREGATIONS, LOSSES, COMPARATORS)
+    """Register a family, norm, aggregation, loss, comparator, file format and command, and remove them again."""
+    registries = (FAMILIES, T_NORMS, S_NORMS, DUAL, AGGREGATIONS, LOSSES, COMPARATORS, FORMATS, ENDINGS)
     before = [dict(registry) for registry in registries]
     commands = list(app.registered_commands)
 
@@ -58,6 +60,14 @@ def one_of_each():
 
         def _decide(self, bags):
             return bags.sizes - self.mean_
+
+    def write(rules):
+        return rules.to_source()[::-1], ["The text is read from right to left."]
+
+    register_format(
+        Format(name="mirrored", title="mirrored text", endings=(".selur",), write=write,
+               read=lambda text: RuleBase.parse(text[::-1]))
+    )  # fmt: skip
 
     @app.command()
     def greet() -> None:
@@ -98,12 +108,26 @@ def test_rules_of_new_parts_go_through_text_and_files(model, tmp_path):
     model.save(tmp_path / "model.json")
     np.testing.assert_array_equal(load_model(tmp_path / "model.json").predict_proba(BAGS), model.predict_proba(BAGS))
     free = dataclasses.replace(rules, limited=False)  # what those files cannot hold in any case
-    for write, name in ((free.to_fll, "FLL"), (free.to_fis, "fis")):
+    for format, name in (("fll", "FLL"), ("fis", "fis")):
         with pytest.raises(ParameterError, match=rf"(?s)(?i)(?=.*{name})(?=.*(cauchy|root_product))"):
-            write()
+            export_rules(free, format)
     assert "Cauchy" in rules.describe_terms()
     assert rules.simplify(BAGS).rules.n_rules >= 1
     assert rules.diagnose(BAGS) is not None
+
+
+def test_rules_are_written_and_read_in_a_new_format(tmp_path):
+    rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    rules.save(tmp_path / "rules.json")
+    assert what_is_lost(rules, "mirrored") == ["The text is read from right to left."]
+    run = CliRunner().invoke
+    for target in ([], ["-o", str(tmp_path / "again.selur")]):
+        result = run(app, ["rules", str(tmp_path / "rules.json"), "--format", "mirrored", *target])
+        assert result.exit_code == 0, result.output
+        assert "right to left" in result.stderr
+    assert read_rules(tmp_path / "again.selur") == rules
+    assert "THEN y" in run(app, ["rules", str(tmp_path / "again.selur")]).stdout
+    assert ".selur" in openable()["rules"]
 
 
 def test_a_new_comparator_and_a_new_command_are_on_the_command_line(tmp_path):

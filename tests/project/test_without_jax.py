@@ -24,7 +24,6 @@ DOORS = {
     "the engine": "from fuzzymil import RuleBase\n"
     "    with use_engine('jax'): RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]).infer([[[0.0]]])",
     "the driver": "from fuzzymil.learn.train import train_groups",
-    "experiments": "from fuzzymil.experiments import dropout",
 }
 
 

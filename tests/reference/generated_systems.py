@@ -12,7 +12,8 @@ from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Membershi
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules.files import fcl, fis, fll, fml, sets
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files import fcl, fis, fll, fml
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
 
 _ORDERED = {"triangular", "trapezoidal", "rectangle", "s_shape", "z_shape", "pi_shape", "semi_ellipse"}

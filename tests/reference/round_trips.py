@@ -15,7 +15,7 @@ import numpy as np
 from generated_systems import FORMATS, Generator
 
 from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.formats import read_rules, write_rules
+from fuzzymil.rules.files import read_rules, write_rules
 
 TOLERANCE = 1e-9
 

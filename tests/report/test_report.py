@@ -13,9 +13,9 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISug
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli.plot import Kind, _judged
 from fuzzymil.plots import ReliabilityDisplay
-from fuzzymil.report import Report, _figures, write_report
-from fuzzymil.report._bags import bags_facts
+from fuzzymil.report import Report, _performance, write_report
 from fuzzymil.report._performance import Basis
+from fuzzymil.report._sections import bags_facts
 
 HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details></template><!--"
 
@@ -144,7 +144,7 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     model = MISugeno(rules=text).fit(bags)
     assert model.positive_ == "diseased"  # which sorts first
     drawn = {}
-    monkeypatch.setattr(_figures, "_svg", lambda figure: drawn.update(figure=figure) or b"")
+    monkeypatch.setattr(_performance, "figure_svg", lambda figure: drawn.update(figure=figure) or b"")
     performance = Report.of(model, bags).performance
     performance.roc_curve()
     (line,) = drawn["figure"].legends[0].get_texts()
@@ -278,12 +278,13 @@ def test_several_classes(bags):
     # The bars are the certainty, by which the list can be sorted; the outputs of all classes are in the text.
     cards = bags_facts(report.answers, report.explanations)["cards"]
     certainty = np.maximum(report.answers.certainty, 0)
-    np.testing.assert_allclose([card.bar.width for card in cards], 120 * certainty / certainty.max(), atol=0.06)
+    np.testing.assert_allclose([card["bar"].width for card in cards], 120 * certainty / certainty.max(), atol=0.06)
     for card, output in zip(cards, report.answers.output, strict=True):
-        assert [name for name, _ in card.outputs] == sorted(names)
-        shown = [float(text.replace("\N{MINUS SIGN}", "-")) for _, text in card.outputs]
+        assert [name for name, _ in card["outputs"]] == sorted(names)
+        shown = [float(text.replace("\N{MINUS SIGN}", "-")) for _, text in card["outputs"]]
         np.testing.assert_allclose(shown, output, atol=0.006)
-    assert f"lower & left: {cards[0].outputs[0][1]}, neither: {cards[0].outputs[1][1]}" in page.text
+    (_, first), (_, second), _ = cards[0]["outputs"]
+    assert f"lower & left: {first}, neither: {second}" in page.text
 
 
 def test_areas_of_several_classes_rank_by_probability():

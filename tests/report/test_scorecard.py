@@ -7,13 +7,12 @@ import pytest
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno
 from fuzzymil._utils.drawings import WIDTH
+from fuzzymil._utils.text import typeset
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.explain.text import evenly
+from fuzzymil.explain.html import reasons
+from fuzzymil.explain.words import number_column, pieces, sum_lines
 from fuzzymil.report import Report
-from fuzzymil.report._explanations import explanation_facts
-from fuzzymil.report._format import typeset
-from fuzzymil.report._health import health_facts
-from fuzzymil.report._rules import rules_facts
+from fuzzymil.report._sections import health_facts, rules_facts
 
 RULES = """
 VARIABLE pages FROM 0 TO 30: low = Sigmoid(4, -1.5), high = Sigmoid(11, 1)
@@ -48,7 +47,7 @@ def test_the_scorecard_lists_the_default_and_every_rule(report, text):
     base = report.answers.rules
     assert [row["name"] for row in rows] == ["default", *(f"Rule {n}" for n in range(1, 6))]
     amounts = [base.default[0], *base.coefs[:, 0, 0]]
-    assert [row["cells"][0][0] for row in rows] == [typeset(each.strip()) for each in evenly(amounts)]
+    assert [row["cells"][0][0] for row in rows] == [typeset(each.strip()) for each in number_column(amounts)]
     assert rows[2]["premise"] == "AT LEAST 3 stay is long"
     assert "Scorecard" in text
     assert "SOME pages is high +2.20" in text
@@ -73,31 +72,28 @@ def test_cards_name_what_rules_add_and_how_many_instances_they_ask_for(report, t
 
 def test_bars_of_an_explanation_join_up(report):
     for explanation in report.explanations.values():
-        facts = explanation_facts(explanation, report.answers.sketchers)
-        lines = facts["contributions"]
-        assert lines[0]["text"] == "default"
-        assert lines[-1]["text"].startswith("decision value → probability of yes: ")
-        shown = [float(line["amount"].replace("\N{MINUS SIGN}", "-")) for line in lines]
-        assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=0.05)
+        lines = sum_lines(explanation)
+        assert lines[0].text == "default"
+        assert lines[-1].text.startswith("decision value -> probability of yes: ")
+        assert sum(line.amount for line in lines[:-1]) == pytest.approx(lines[-1].amount)
+        drawn = re.findall(r'<rect x="([^"]*)" y="2" width="([^"]*)"', reasons(explanation))
         ends = None
-        for line in lines[:-1]:
-            bar = line["bar"]
-            assert 0 <= bar.start <= bar.start + bar.width <= WIDTH + 0.1
-            if ends is not None and bar.width > 0.2:
-                near = min(abs(bar.start - ends), abs(bar.start + bar.width - ends))
-                assert near <= 0.3  # it starts where the one before ends
-            falls = line["amount"].startswith("\N{MINUS SIGN}")
-            ends = bar.start if falls else bar.start + bar.width
+        for line, (start, width) in zip(lines[:-1], drawn, strict=False):
+            start, stop = float(start), float(start) + float(width)
+            assert 0 <= start <= stop <= WIDTH + 0.1
+            if ends is not None and stop - start > 0.2:
+                assert min(abs(start - ends), abs(stop - ends)) <= 0.3  # it starts where the one before ends
+            ends = start if line.amount < 0 else stop
 
 
 def test_explanations_show_the_witnesses_of_every_part(report, text):
     explanation = next(each for each in report.explanations.values() if each.n_instances >= 3)
-    facts = explanation_facts(explanation, report.answers.sketchers)
-    rules = {line["rule"]["name"]: line["rule"] for line in facts["contributions"] if line["rule"]}
-    assert [len(rules[f"Rule {n}"]["parts"]) for n in range(1, 6)] == [1, 1, 2, 1, 1]
-    assert rules["Rule 3"]["parts"][1]["text"] == "MOST pages is low"
-    assert rules["Rule 5"]["parts"][0]["text"] == "NOT SOME pages is high"
-    assert typeset(rules["Rule 2"]["parts"][0]["rests_on"]) in text
+    rules = {line.rule.name: line.rule for line in sum_lines(explanation) if line.rule}
+    found = {name: pieces(explanation, rule, 6) for name, rule in rules.items()}
+    assert [len(rules[f"Rule {n}"].parts) for n in range(1, 6)] == [1, 1, 2, 1, 1]
+    assert found["Rule 3"][1].text == "AND MOST pages is low"
+    assert found["Rule 5"][0].text == "NOT (SOME pages is high)"
+    assert typeset(found["Rule 2"][0].why[0]) in text
     assert "What adds up to the decision value" in text
 
 

@@ -6,8 +6,6 @@ from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
-READ = {"fll": RuleBase.from_fll, "fis": RuleBase.from_fis}
-WRITE = {"fll": RuleBase.to_fll, "fis": RuleBase.to_fis}
 BAGS = "one instance at a time"
 
 

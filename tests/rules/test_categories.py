@@ -6,6 +6,7 @@ import pytest
 from fuzzymil import Bags, ParameterError, RuleBase
 from fuzzymil.bags import Column, Columns
 from fuzzymil.inference.membership import Gaussian
+from fuzzymil.rules.files import export_rules, parse_rules
 from fuzzymil.rules.rule import Variable, crisp_set
 
 TEXT = """
@@ -30,18 +31,18 @@ def test_text_and_json_keep_the_categories():
 @pytest.mark.parametrize("format", ["fll", "fcl"])
 def test_other_formats_hold_the_sets_and_say_what_the_codes_mean(format):
     rules = RuleBase.parse(TEXT)
-    text = getattr(rules, f"to_{format}")()
+    text = export_rules(rules, format)
     assert "0 = email, 1 = live chat, 2 = one" in text
-    again = getattr(RuleBase, f"from_{format}")(text)
+    again = parse_rules(text, format)
     instances = [[[code, pages]] for code in (0.0, 1.0, 2.0) for pages in (2.0, 9.0)]
     np.testing.assert_allclose(again.infer(instances).output, rules.infer(instances).output)
 
 
 def test_code_and_tables_name_the_categories():
     rules = RuleBase.parse(TEXT)
-    assert "1 = live chat" in rules.to_python()
-    assert "1 = live chat" in rules.to_c()
-    assert "| live chat |" in rules.to_markdown()
+    assert "1 = live chat" in export_rules(rules, "python")
+    assert "1 = live chat" in export_rules(rules, "c")
+    assert "| live chat |" in export_rules(rules, "markdown")
 
 
 def test_mistakes_in_categories_are_reported():

@@ -17,7 +17,7 @@ from fuzzymil.datasets import make_two_concepts, read_bags
 from fuzzymil.inference.membership import FAMILIES, Formula, Singleton
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
+from fuzzymil.rules.files import export_rules, read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -28,9 +28,9 @@ def functions(language, rules, folder):
     """Return the functions for one instance and for a bag."""
     if language == "python":
         module = {}
-        exec(rules.to_python(), module)
+        exec(export_rules(rules, "python"), module)
         return module["infer"], module["infer_bag"]
-    (folder / "rules.c").write_text(rules.to_c(), encoding="utf-8")
+    (folder / "rules.c").write_text(export_rules(rules, "c"), encoding="utf-8")
     library = folder / "rules.so"
     strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ffp-contract=off"]
     subprocess.run(
@@ -304,4 +304,4 @@ def test_files_are_written_and_what_cannot_be_expressed_is_told(tmp_path):
         (dataclasses.replace(mamdani("mom", "cells"), activation="highest 1"), "highest 1"),
     ):
         with pytest.raises(ParameterError, match=word):
-            changed.to_python()
+            export_rules(changed, "python")

@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
-from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
+from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or
 
 TIPPER = """
@@ -76,7 +76,7 @@ END_FUNCTION_BLOCK
 
 
 def test_the_standard_and_jfuzzylogics_words():
-    rules = MamdaniRules.from_fcl(TIPPER)
+    rules = parse_rules(TIPPER, "fcl")
     service, food = rules.premises.variables
     assert dict(service.terms) == {"poor": Ramp(4, 0), "good": Trapezoidal(1, 4, 6, 9), "excellent": Ramp(6, 9)}
     assert dict(food.terms) == {"rancid": Discrete(0, 1, 1, 1, 3, 0), "delicious": Sigmoid(8, 4)}
@@ -90,27 +90,27 @@ def test_the_standard_and_jfuzzylogics_words():
     assert rules.premises.rules[2].premise == And((excellent, Is("food", "rancid", ("not",))))
     found = rules.infer([[0.0, 2.0], [5.0, 5.0], [9.0, 9.0]]).output[:, 0]
     np.testing.assert_allclose(found, [5.0, 15.0, 25.0], atol=1e-4)
-    again = MamdaniRules.from_fcl(rules.to_fcl())
+    again = parse_rules(export_rules(rules, "fcl"), "fcl")
     x = np.random.default_rng(0).uniform(0, 10, (50, 2))
     np.testing.assert_allclose(again.infer(x).output, rules.infer(x).output, atol=1e-9)
 
 
 def test_numbers_and_linear_functions_of_the_inputs():
     text = NUMBERS.replace(" | NC", "")
-    rules = RuleBase.from_fcl(text)
+    rules = parse_rules(text, "fcl")
     assert [rule.coefs for rule in rules.rules] == [
         ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
         ((0.5, 2.0, -1.0), (2.0, 0.0, 1.0)),
     ]
     assert (rules.default, rules.t_norm, rules.s_norm) == ((0.25, 0.0), "product", "algebraic")
-    assert RuleBase.from_fcl(rules.to_fcl()) == rules
-    line = MamdaniRules.from_fcl(NUMBERS).outputs[0].terms["line"]  # with previous values, not a rule base
+    assert parse_rules(export_rules(rules, "fcl"), "fcl") == rules
+    line = parse_rules(NUMBERS, "fcl").outputs[0].terms["line"]  # with previous values, not a rule base
     assert line == Formula("0.5 + 2 * a - 1 * b")
     plain = NUMBERS.replace("FUNCTION 2*a - b + 1/2", "2").replace("Linear 0 1 2", "3")
-    held = MamdaniRules.from_fcl(plain)
+    held = parse_rules(plain, "fcl")
     assert held.hold == (True, False)
     assert held.outputs[0].terms == {"one": Singleton(1), "line": Singleton(2)}
-    assert MamdaniRules.from_fcl(held.to_fcl()) == held
+    assert parse_rules(export_rules(held, "fcl"), "fcl") == held
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_numbers_and_linear_functions_of_the_inputs():
 )
 def test_what_is_wrong_is_shown_where_it_is(old, new, message):
     with pytest.raises(RuleSyntaxError, match=message):
-        MamdaniRules.from_fcl(TIPPER.replace(old, new, 1))
+        parse_rules(TIPPER.replace(old, new, 1), "fcl")
 
 
 def test_what_fcl_cannot_hold_is_told(tmp_path):
@@ -146,14 +146,14 @@ def test_what_fcl_cannot_hold_is_told(tmp_path):
     assert write_rules(rules, tmp_path / "a.fcl") == what_is_lost(rules, "fcl")
     always = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  IF anything THEN y = 1", aggregation="max")
     assert "'is any'" in " ".join(what_is_lost(always, "fcl"))
-    assert RuleBase.from_fcl(always.to_fcl()) == always
+    assert parse_rules(export_rules(always, "fcl"), "fcl") == always
     assert read_rules(tmp_path / "a.fcl").variables[0].name == "e"
     for wrong, word in (
         ("VARIABLE x: low = Gaussian(0, 1)  IF SOME x is low THEN y = 1", "quantifiers"),
         ("VARIABLE x FROM 0 TO 1: low = Gaussian(0, 1)  USING limited = yes  IF x is low THEN y = 1", "limited"),
     ):
         with pytest.raises(ParameterError, match=word):
-            RuleBase.parse(wrong).to_fcl()
+            export_rules(RuleBase.parse(wrong), "fcl")
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
@@ -162,7 +162,7 @@ def test_every_family_means_the_same(name):
     rules = RuleBase(
         (Variable("x", sets, -50, 50),), tuple(Rule(Is("x", term), [[1.0]]) for term in sets), aggregation="max"
     )
-    again = RuleBase.from_fcl(rules.to_fcl())
+    again = parse_rules(export_rules(rules, "fcl"), "fcl")
     x = np.linspace(-50, 50, 401)[:, None]
     np.testing.assert_allclose(again.infer(x).firing, rules.infer(x).firing, atol=1e-12)
 
@@ -193,7 +193,7 @@ def test_sugeno_and_mamdani_systems_come_back(data):
             inputs, (Rule(premise, coefs), Rule(asked[0], [[1.0, 0.0, 0.0]])), default=(draw(tame),), **operators
         )
         if any(coefs[0][1:]):
-            assert RuleBase.from_fcl(rules.to_fcl()) == rules
+            assert parse_rules(export_rules(rules, "fcl"), "fcl") == rules
         return
     terms = {term: draw(fuzzy_sets(tame, kept)) for term in ("s", "t")}
     premises = RuleBase(inputs, (Rule(premise, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), **operators)
@@ -207,4 +207,4 @@ def test_sugeno_and_mamdani_systems_come_back(data):
         default=(draw(tame),),
         hold=draw(st.booleans()),
     )
-    assert MamdaniRules.from_fcl(rules.to_fcl()) == rules
+    assert parse_rules(export_rules(rules, "fcl"), "fcl") == rules

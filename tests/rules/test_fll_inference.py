@@ -11,12 +11,12 @@ from fuzzymil import ParameterError, RuleBase
 from fuzzymil.inference.membership import Singleton
 from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.activation import activated
-from fuzzymil.rules.formats import what_is_lost
+from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost
 from fuzzymil.rules.premise import Is, Or
 
 
 def answers(text, *inputs, kind=MamdaniRules):
-    return kind.from_fll(text).infer(np.array(inputs)[:, None]).output
+    return parse_rules(text, "fll").infer(np.array(inputs)[:, None]).output
 
 
 # ---------------------------------------------------------------------- outputs
@@ -31,15 +31,15 @@ def test_every_output_has_its_own_way_to_a_number():
         sets + weighted("w", ["one Constant 1", "two Constant 2"]),
         ["if a is low then s is t and w is one", "if a is high then w is two"],
     )
-    rules = MamdaniRules.from_fll(text)
+    rules = parse_rules(text, "fll")
     assert rules.defuzzify == ("mom", "average")
     assert rules.outputs[1].terms == {"one": Singleton(1), "two": Singleton(2)}
     np.testing.assert_allclose(rules.infer([[0.25]]).output, [[0.5, 1.25]], atol=1e-12)
-    assert MamdaniRules.from_fll(rules.to_fll()) == rules
+    assert parse_rules(export_rules(rules, "fll"), "fll") == rules
     assert MamdaniRules.parse(rules.to_source()) == rules
     assert MamdaniRules.from_dict(rules.to_dict()) == rules
     with pytest.raises(ParameterError, match="cannot hold outputs of both kinds"):
-        rules.to_fis()
+        export_rules(rules, "fis")
 
 
 def test_strengths_of_one_term_are_joined_by_its_aggregation():
@@ -73,10 +73,10 @@ def test_tsukamotos_method_finds_the_value_with_the_degree_of_the_rule():
     }
     for term, expected in exact.items():
         text = fll(weighted("y", terms, method="WeightedAverage Tsukamoto"), [f"if a is low then y is {term}"])
-        rules = MamdaniRules.from_fll(text)
+        rules = parse_rules(text, "fll")
         assert rules.infer([[0.25]]).output[0, 0] == pytest.approx(expected)
         assert rules.outputs[0].terms[term](expected) == pytest.approx(w)
-        assert MamdaniRules.from_fll(rules.to_fll()) == rules
+        assert parse_rules(export_rules(rules, "fll"), "fll") == rules
     full = answers(fll(weighted("y", terms, "range: 0 4"), ["if a is low then y is steep"]), 0.0)
     assert full[0, 0] == 4.0  # a sigmoid reaches 1 nowhere: the end of the range stands for it
 
@@ -85,10 +85,10 @@ def test_previous_and_clipped_values():
     terms = ["big Constant 5", "small Constant 1"]
     rules = ["if a is high then y is big", "if a is high then y is small with 0.5"]
     text = fll(weighted("y", terms, "range: 0 3", "lock-range: true", "lock-previous: true", "default: 2"), rules)
-    read = MamdaniRules.from_fll(text)
+    read = parse_rules(text, "fll")
     assert (read.clip, read.hold) == (True, True)
     assert read.infer([[0.0], [0.5], [0.0], [0.0]]).output[:, 0].tolist() == [2.0, 3.0, 3.0, 3.0]
-    assert MamdaniRules.from_fll(read.to_fll()) == read
+    assert parse_rules(export_rules(read, "fll"), "fll") == read
     lost = what_is_lost(read, "fis")
     assert any("LockPrevious" in sentence for sentence in lost)
     assert MamdaniRules.parse(read.to_source()) == read
@@ -99,15 +99,15 @@ def test_hedges_of_conclusions_modify_the_strength_also_for_the_conclusions_afte
         "z", ["one Constant 1"], method="WeightedSum"
     )
     text = fll(outputs, ["if a is low then y is very one and z is somewhat one"])
-    rules = MamdaniRules.from_fll(text)
+    rules = parse_rules(text, "fll")
     assert rules.conclusions[0]["z"] == Is("z", "one", ("somewhat", "very"))
     np.testing.assert_allclose(rules.infer([[0.75]]).output, [[0.0625, 0.25]])
-    again = MamdaniRules.from_fll(rules.to_fll())  # as two rules
+    again = parse_rules(export_rules(rules, "fll"), "fll")  # as two rules
     np.testing.assert_allclose(again.infer([[0.75]]).output, [[0.0625, 0.25]])
     assert MamdaniRules.parse(rules.to_source()) == rules
     assert MamdaniRules.from_dict(rules.to_dict()) == rules
     assert "y is very one, z is somewhat very one" in str(rules)
-    assert MamdaniRules.from_fis(rules.to_fis()).infer([[0.75]]).output.tolist() == [[0.0625, 0.25]]
+    assert parse_rules(export_rules(rules, "fis"), "fis").infer([[0.75]]).output.tolist() == [[0.0625, 0.25]]
 
 
 def test_conditions_about_outputs_ask_for_the_rules_before():
@@ -122,7 +122,7 @@ def test_conditions_about_outputs_ask_for_the_rules_before():
             "if y is two then z is one",
         ],
     )
-    rules = MamdaniRules.from_fll(text)
+    rules = parse_rules(text, "fll")
     assert rules.premises.rules[3].premise == Is("a", "low")
     assert rules.premises.rules[4].premise == Or((Is("a", "high"), Is("a", "high", ("very",))))
     assert rules.infer([[0.25]]).output[0, 1] == pytest.approx(0.75 * 2 + 0.25 * 1)
@@ -131,7 +131,7 @@ def test_conditions_about_outputs_ask_for_the_rules_before():
 def test_a_file_without_rules_opens():
     for text in (fll(weighted("y", ["one Constant 1"], "default: 0.25"), []), TIPPER[: TIPPER.index("1 1, 1")]):
         text = text.replace("NumRules=3", "NumRules=0")
-        rules = (RuleBase.from_fll if text.startswith("Engine") else MamdaniRules.from_fis)(text)
+        rules = parse_rules(text, "fll" if text.startswith("Engine") else "fis")
         found = rules.infer(np.full((1, len(rules.feature_names)), 0.5))
         assert np.asarray(found.uncovered).all()
         assert found.output.tolist() == [[0.25]] if isinstance(rules, RuleBase) else [[15.0]]
@@ -162,11 +162,11 @@ def test_activation_methods(words, strengths):
     text = fll(weighted("y", terms, method="WeightedSum"), rules, activation=words)
     if strengths is None:
         with pytest.raises(ParameterError, match="activation must be"):
-            MamdaniRules.from_fll(text)
+            parse_rules(text, "fll")
         return
-    read = (RuleBase if words == "General" else MamdaniRules).from_fll(text)
+    read = parse_rules(text, "fll")
     assert read.infer([[0.25]]).output[0, 0] == pytest.approx(np.dot(strengths, [1, 10, 100]))
-    assert type(read).from_fll(read.to_fll()).infer([[0.25]]).output[0, 0] == pytest.approx(
+    assert parse_rules(export_rules(read, "fll"), "fll").infer([[0.25]]).output[0, 0] == pytest.approx(
         np.dot(strengths, [1, 10, 100])
     )
     if words != "General":
@@ -220,7 +220,7 @@ def test_any_norm_limits_and_joins_conclusions(implication, aggregation):
     if implication == "DrasticProduct":  # which leaves nothing of strengths below 1, but for the peak
         x, said = 0.0, [(1.0, corners["left"]), (0.0, corners["right"])]
     expected = slow_centroid(said, CUTS[implication], JOINS[aggregation], 64)
-    rules = MamdaniRules.from_fll(text)
+    rules = parse_rules(text, "fll")
     assert rules.infer([[x]]).output[0, 0] == pytest.approx(expected, abs=1e-12)
-    assert MamdaniRules.from_fll(rules.to_fll()) == rules
+    assert parse_rules(export_rules(rules, "fll"), "fll") == rules
     assert MamdaniRules.parse(rules.to_source()) == rules

@@ -11,8 +11,8 @@ from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian, Ramp
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost, write_rules
 from fuzzymil.rules.files.fml_shapes import SHAPES, complement
-from fuzzymil.rules.formats import read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Or
 
 TIPPER = """<?xml version="1.0" encoding="UTF-8"?>
@@ -50,7 +50,7 @@ TIPPER = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_a_mamdani_system():
-    rules = MamdaniRules.from_fml(TIPPER)
+    rules = parse_rules(TIPPER, "fml")
     food, service = rules.premises.variables
     assert (food.unit, food.low, food.high) == ("points", 0, 10)
     assert food.terms["rancid"] == Ramp(3, 1)
@@ -59,7 +59,7 @@ def test_a_mamdani_system():
     assert rules.premises.rules[0].premise == Or((Is("food", "rancid"), Is("service", "poor", ("very",))))
     assert (rules.premises.rules[1].weight, rules.default) == (0.5, (3.0,))
     np.testing.assert_allclose(rules.infer([[0, 0], [9, 9]]).output[:, 0], [5, 15], atol=0.1)
-    assert MamdaniRules.from_fml(rules.to_fml()) == rules
+    assert parse_rules(export_rules(rules, "fml"), "fml") == rules
 
 
 def test_systems_of_numbers_and_of_tsukamoto():
@@ -69,12 +69,12 @@ def test_systems_of_numbers_and_of_tsukamoto():
         "  USING t_norm = product, aggregation = max, default = (0.5)"
         "  IF x is low AND z is not low THEN y = 1 + 2*x - z  IF x is somewhat high THEN y = 3"
     )
-    assert RuleBase.from_fml(rules.to_fml()) == rules
+    assert parse_rules(export_rules(rules, "fml"), "fml") == rules
     premises = RuleBase(rules.variables, (Rule(Is("x", "low"), [[0.0]]),), t_norm="min", aggregation="max")
     output = Variable("y", {"up": Ramp(0, 2)}, 0, 2)
     chosen = MamdaniRules(premises, (output,), ({"y": "up"},), defuzzify="average", accumulation="sum")
-    assert "tsukamotoRuleBase" in chosen.to_fml()
-    assert MamdaniRules.from_fml(chosen.to_fml()) == chosen
+    assert "tsukamotoRuleBase" in export_rules(chosen, "fml")
+    assert parse_rules(export_rules(chosen, "fml"), "fml") == chosen
 
 
 def s_shape_from_2_to_6(x):
@@ -109,16 +109,16 @@ def test_shapes_and_their_complements(shape, numbers, expected, turned):
     about = " ".join(f'param{n}="{value}"' for n, value in enumerate(numbers, start=1))
     told = f'<fuzzyTerm name="rancid" complement="{str(turned).lower()}"><{shape} {about}/></fuzzyTerm>'
     old = '<fuzzyTerm name="rancid" complement="false"><leftLinearShape param1="1" param2="3"/></fuzzyTerm>'
-    rules = MamdaniRules.from_fml(TIPPER.replace(old, told))
+    rules = parse_rules(TIPPER.replace(old, told), "fml")
     x = np.array([-3, 1, 1.5, 2, 2.5, 3, 4, 4.25, 5, 6, 7, 50.0])
     degrees = np.asarray(expected(x), float)
     found = rules.premises.variables[0].terms["rancid"]
     np.testing.assert_allclose(found(x), 1 - degrees if turned else degrees, atol=1e-12)
     if turned and (shape, numbers) in EXCLUDED:
         with pytest.raises(ParameterError, match="formula"):
-            rules.to_fml()
+            export_rules(rules, "fml")
     else:
-        assert MamdaniRules.from_fml(rules.to_fml()) == rules
+        assert parse_rules(export_rules(rules, "fml"), "fml") == rules
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_shapes_and_their_complements(shape, numbers, expected, turned):
 def test_what_is_wrong_is_named(old, new, message):
     text = TIPPER.replace(old, new) if old == "fuzzySystem" else TIPPER.replace(old, new, 1)
     with pytest.raises(RuleSyntaxError, match=message):
-        MamdaniRules.from_fml(text)
+        parse_rules(text, "fml")
 
 
 def test_files_and_what_fml_cannot_hold(tmp_path):
-    rules = MamdaniRules.from_fml(TIPPER)
+    rules = parse_rules(TIPPER, "fml")
     assert any("resolution" in sentence for sentence in write_rules(rules, tmp_path / "tipper.fml"))
     assert read_rules(tmp_path / "tipper.fml") == rules
     odd = Variable("<&'>", {"é": Gaussian(0, 1)}, 0, 1)
     named = RuleBase((odd,), (Rule(Is(odd.name, "é"), [[1.0]]),), t_norm="min", aggregation="max")
-    assert RuleBase.from_fml(named.to_fml()) == named
+    assert parse_rules(export_rules(named, "fml"), "fml") == named
     for text, word in (
         ("VARIABLE x: low = Bell(0, 1, 2)  IF x is low THEN y = 1", "bell"),
         ("VARIABLE x: low = Gaussian(0, 1)  IF x is seldom low THEN y = 1", "seldom"),
@@ -160,7 +160,7 @@ def test_files_and_what_fml_cannot_hold(tmp_path):
         ("VARIABLE x: low = Gaussian(0, 1)  USING t_norm = dombi  IF x is low THEN y = 1", "dombi"),
     ):
         with pytest.raises(ParameterError, match=word):
-            RuleBase.parse(text).to_fml()
+            export_rules(RuleBase.parse(text), "fml")
     assert what_is_lost(rules, "fml")
 
 
@@ -186,7 +186,7 @@ def test_systems_come_back(data):
         coefs = [[draw(tame) for _ in range(3)]]
         both = (Rule(first, coefs, 0.5), Rule(asked[0], [[1.0, 0.0, 0.5]]))
         rules = RuleBase(inputs, both, default=(draw(tame),), aggregation="max", **operators)
-        assert RuleBase.from_fml(rules.to_fml()) == rules
+        assert parse_rules(export_rules(rules, "fml"), "fml") == rules
         return
     premises = RuleBase(inputs, (Rule(first, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), aggregation="max", **operators)
     rules = MamdaniRules(
@@ -198,4 +198,4 @@ def test_systems_come_back(data):
         defuzzify=draw(st.sampled_from(["centroid", "bisector", "mom", "som", "lom"])),
         default=(draw(tame),),
     )
-    assert MamdaniRules.from_fml(rules.to_fml()) == rules
+    assert parse_rules(export_rules(rules, "fml"), "fml") == rules

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from small_systems import BAGS, POINTS, READ, WRITE, base, two_inputs
+from small_systems import BAGS, POINTS, base, two_inputs
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.formats import what_is_lost
+from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
@@ -39,12 +39,12 @@ def test_losses_are_told_in_the_text_and_by_what_is_lost():
     names = "'hue (mean)' is written as 'hue_mean'|'very' is written as '_very', 'größe' is written as 'grosse'"
     told = what_is_lost(rules, "fll")
     assert_told(told, [*common, names])
-    assert rules.to_fll().splitlines()[: len(told)] == [f"# {sentence}" for sentence in told]
+    assert export_rules(rules, "fll").splitlines()[: len(told)] == [f"# {sentence}" for sentence in told]
     told = what_is_lost(rules, "fis")
     assert_told(told, [*common, "\"it's\" is written as 'it s'", "range|'hue (mean)'"])
-    assert rules.to_fis().splitlines()[: len(told)] == [f"% {sentence}" for sentence in told]
+    assert export_rules(rules, "fis").splitlines()[: len(told)] == [f"% {sentence}" for sentence in told]
     for kind in ("fll", "fis"):  # and single instances infer the same
-        back = READ[kind](WRITE[kind](rules))
+        back = parse_rules(export_rules(rules, kind), kind)
         np.testing.assert_array_equal(back.infer(POINTS).output, rules.infer(POINTS).output)
     assert what_is_lost(rules, "json") == what_is_lost(rules, "rules") == []
     for kind in ("markdown", "latex"):
@@ -77,22 +77,22 @@ def test_ramps_have_matlabs_words_in_fis_files_and_fuzzylites_is_read_too():
         IF x is falling THEN y = 0
         IF x is rising THEN y = 1"""
     )
-    text = rules.to_fis()
+    text = export_rules(rules, "fis")
     assert "MF1='falling':'linzmf',[3 7]" in text
     assert "MF2='rising':'linsmf',[3 7]" in text
     assert any("linsmf, linzmf" in sentence and "FLL" in sentence for sentence in what_is_lost(rules, "fis"))
     theirs = text.replace("'linzmf',[3 7]", "'rampmf',[7 3]").replace("linsmf", "rampmf")
     for written in (text, theirs):
-        assert dict(RuleBase.from_fis(written).variables[0].terms) == dict(rules.variables[0].terms)
+        assert dict(parse_rules(written, "fis").variables[0].terms) == dict(rules.variables[0].terms)
 
 
 def test_range_of_a_single_value_is_widened_in_fis_and_told():
     rules = RuleBase.from_arrays([[2.0]], [[0.5]], [1.0], aggregation="max")
     assert "'x1'" in what_is_lost(rules, "fis")[1]
-    back = RuleBase.from_fis(rules.to_fis())
+    back = parse_rules(export_rules(rules, "fis"), "fis")
     assert (back.variables[0].low, back.variables[0].high) == (0.5, 3.5)
     no_sets = base(Is("depth", "low"), inputs=(two_inputs()[0], Variable("empty")))
-    assert RuleBase.from_fis(no_sets.to_fis()).variables[1] == Variable("empty", {}, -1, 1)
+    assert parse_rules(export_rules(no_sets, "fis"), "fis").variables[1] == Variable("empty", {}, -1, 1)
 
 
 @pytest.mark.parametrize(
@@ -110,28 +110,28 @@ def test_range_of_a_single_value_is_widened_in_fis_and_told():
 def test_premises_that_fis_cannot_say_are_refused_by_the_rules_number(premise):
     rules = base(Is("depth", "high"), premise)
     with pytest.raises(ParameterError, match=r"Rule 2 cannot be written to a \.fis file.*split the rule"):
-        rules.to_fis()
+        export_rules(rules, "fis")
     with pytest.raises(ParameterError, match="Rule 2 cannot"):
         what_is_lost(rules, "fis")
-    assert RuleBase.from_fll(rules.to_fll()) == rules
+    assert parse_rules(export_rules(rules, "fll"), "fll") == rules
 
 
 def test_other_things_that_cannot_be_said_are_refused():
     bracket = And((Is("depth", "low"), Is("size", "big")))
     negated = base(Or((Is("depth", "high"), Not(bracket))), t_norm="min", s_norm="algebraic")
     with pytest.raises(ParameterError, match=r"Rule 1 has NOT.*s_norm='max'"):
-        negated.to_fll()
+        export_rules(negated, "fll")
     with pytest.raises(ParameterError, match=r"Rule 1 cannot be written"):
-        negated.to_fis()
+        export_rules(negated, "fis")
     with pytest.raises(ParameterError, match=r"range of 'depth', 'size'.*limited=False"):
-        base(Is("depth", "low"), limited=True).to_fis()
+        export_rules(base(Is("depth", "low"), limited=True), "fis")
 
 
 def test_line_ends_in_names_and_units_do_not_get_into_the_comments():
     odd = Variable("a\nb\r", {"c\rd": Gaussian(0, 1)}, unit="m\n[Rules]")
     rules = RuleBase((odd,), (Rule({"a\nb\r": "c\rd"}, [[1.0]]),), ("y\nz",))
     for kind in ("fll", "fis"):
-        back = READ[kind](WRITE[kind](rules))
+        back = parse_rules(export_rules(rules, kind), kind)
         assert [*back.feature_names, *back.variables[0].terms, *back.outputs] in (
             ["a_b", "c_d", "y_z"],
             ["a b", "c d", "y z"],
@@ -143,7 +143,7 @@ def test_names_are_kept_apart_where_they_are_changed():
     odd = {"it's": Gaussian(0, 2), "it s": Gaussian(1, 2), " it s\n": Gaussian(2, 2), "[x]=%": Gaussian(3, 2)}
     inputs = (Variable("一", terms, 0, 1), Variable("二", odd, 0, 1))
     rules = base(*(Is("一", name) for name in terms), *(Is("二", name) for name in odd), inputs=inputs)
-    fll, fis = RuleBase.from_fll(rules.to_fll()), RuleBase.from_fis(rules.to_fis())
+    fll, fis = parse_rules(export_rules(rules, "fll"), "fll"), parse_rules(export_rules(rules, "fis"), "fis")
     assert list(fll.variables[0].terms) == ["a_b2", "a_b", "a_b3", "_12", "_", "_NOT", "a_b4"]
     assert fll.feature_names == ("u4E00", "u4E8C")
     assert list(fis.variables[1].terms) == ["it s2", "it s", "it s3", "[x]=%"]

@@ -1,14 +1,14 @@
 """What is wrong or not supported in FLL and .fis texts: one class of error, the line, what was expected; no hangs."""
 
+import functools
+
 import numpy as np
 import pytest
 
-from fuzzymil import RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
-from fuzzymil.rules.files import fis, fll
-from fuzzymil.rules.files.system import System
+from fuzzymil.rules.files import fis, fll, parse_rules
+from fuzzymil.rules.files._system import rules_of
 from fuzzymil.rules.language.parser import MAX_TEXT
-from fuzzymil.rules.mamdani import MamdaniRules
 
 FLL = """Engine: lamp
 InputVariable: ambient
@@ -100,10 +100,6 @@ MF1='high':'trimf',[0 1 1]
 """
 
 
-def to_rules(system: System) -> RuleBase | MamdaniRules:
-    return (RuleBase if system.sugeno else MamdaniRules)._from_system(system)
-
-
 def changed(text, old, new):
     assert text.count(old) >= 1
     return text.replace(old, new, 1)
@@ -111,15 +107,15 @@ def changed(text, old, new):
 
 def refused(read, text):
     with pytest.raises(RuleSyntaxError) as caught:
-        to_rules(read(text))
+        rules_of(read(text))
     return str(caught.value)
 
 
 def test_the_texts_themselves_are_sound():
     for text in (FLL, MAMDANI_FLL):
-        to_rules(fll.read(text))
+        rules_of(fll.read(text))
     for text in (FIS, MAMDANI_FIS):
-        to_rules(fis.read(text))
+        rules_of(fis.read(text))
 
 
 def test_an_error_shows_the_line_and_points_at_the_word():
@@ -203,7 +199,7 @@ def test_an_error_shows_the_line_and_points_at_the_word():
 )
 def test_fll_that_is_wrong_or_not_supported(old, new, message):
     with pytest.raises(RuleSyntaxError, match=message):
-        to_rules(fll.read(changed(FLL, old, new)))
+        rules_of(fll.read(changed(FLL, old, new)))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +218,7 @@ def test_fll_that_is_wrong_or_not_supported(old, new, message):
 )
 def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):
     with pytest.raises(RuleSyntaxError, match=message):
-        to_rules(fll.read(changed(MAMDANI_FLL, old, new)))
+        rules_of(fll.read(changed(MAMDANI_FLL, old, new)))
 
 
 def test_what_blocks_must_share():
@@ -276,7 +272,7 @@ def test_what_blocks_must_share():
 )
 def test_fis_that_is_wrong_or_not_supported(old, new, message):
     with pytest.raises(RuleSyntaxError, match=message):
-        to_rules(fis.read(changed(FIS, old, new)))
+        rules_of(fis.read(changed(FIS, old, new)))
 
 
 def test_mamdani_fis_needs_a_finite_range_and_fuzzy_conclusions():
@@ -291,7 +287,9 @@ def test_mamdani_fis_needs_a_finite_range_and_fuzzy_conclusions():
 # ---------------------------------------------------------------------- great, deep and random texts
 
 
-@pytest.mark.parametrize("read", [RuleBase.from_fll, RuleBase.from_fis], ids=["fll", "fis"])
+@pytest.mark.parametrize(
+    "read", [functools.partial(parse_rules, format=format) for format in ("fll", "fis")], ids=["fll", "fis"]
+)
 def test_no_text_and_too_much_text(read):
     for wrong in (None, 3, b"Engine: x", ["Engine: x"]):
         with pytest.raises(RuleSyntaxError, match="text, got"):
@@ -327,7 +325,7 @@ def test_short_text_for_more_coefficients_than_memory_holds():
     output = "OutputVariable: y\n  defuzzifier: WeightedAverage\n  term: t Linear" + " 0" * 4001
     rules = "\nRuleBlock:\n" + "  rule: if x1 is any then y is t\n" * 4000
     with pytest.raises(RuleSyntaxError, match=r"16,004,000 coefficients.* 10,000,000"):
-        to_rules(fll.read(inputs + output + rules))
+        rules_of(fll.read(inputs + output + rules))
 
 
 WORDS = {
@@ -369,7 +367,7 @@ def test_twenty_thousand_damaged_texts_raise_one_kind_of_error_or_are_read(read,
     for seed, text in enumerate(texts):
         for attempt in damaged(text, words, 10_000, seed):
             try:
-                to_rules(read(attempt))
+                rules_of(read(attempt))
             except RuleSyntaxError:
                 counts["refused"] += 1
             else:

@@ -9,7 +9,7 @@ from hypothesis import given
 from fuzzymil import MIANFISClassifier, RuleBase
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.formats import what_is_lost
+from fuzzymil.rules.files import what_is_lost
 from fuzzymil.rules.mamdani import MamdaniRules
 
 TEXT = """

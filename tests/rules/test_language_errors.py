@@ -10,8 +10,8 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import MamdaniRules
-from fuzzymil.rules.files import sets
-from fuzzymil.rules.files.syntax import whole
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files._syntax import whole
 from fuzzymil.rules.language import cures
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable

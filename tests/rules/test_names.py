@@ -8,7 +8,7 @@ import pytest
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.formats import read_rules, write_rules
+from fuzzymil.rules.files import read_rules, write_rules
 
 CONTROLS = ["\n", "\r", "\x0b", "\x0c", "\x1b[31m", "\x1c", "\x7f", "\x85", "\x9b31m", "\u2028", "\u2029", "\u202e"]
 BAGS = [[[0.2, 1.1]], [[0.9, 1.4], [0.0, 2.0]]]

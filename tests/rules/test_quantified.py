@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxErr
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
 from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
-from fuzzymil.rules.formats import what_is_lost, write_rules
+from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import (
     ANYTHING,
     MAX_CONDITIONS,
@@ -329,19 +329,21 @@ def test_a_registered_quantifier_has_its_words_in_the_language():
 
 
 def test_tables_show_the_default_and_what_rules_add():
-    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in scorecard().to_markdown().splitlines()]
+    table = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in export_rules(scorecard(), "markdown").splitlines()
+    ]
     assert table[0] == ["rule", "if", "sky", "weight"]
     assert table[2] == ["default", "", "-2.9", ""]
     assert [row[2:] for row in table[3:6]] == [["+2.2", "1"], ["-1.4", "1"], ["+0.5", "0.5"]]
     assert table[4][1] == "NOT (AT LEAST 3 hue is red)"
-    latex = scorecard().to_latex().splitlines()
+    latex = export_rules(scorecard(), "latex").splitlines()
     assert latex[4] == r"default &  & $-2.9$ &  \\"
     assert latex[5].endswith(r"& +$2.2$ & $1$ \\")
 
 
 def test_a_grid_of_additive_rules_has_the_default_in_its_first_row():
     rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False, default=[0.5])
-    assert rules.to_markdown().splitlines()[2:] == [
+    assert export_rules(rules, "markdown").splitlines()[2:] == [
         "| default |  | 0.5 |",
         "| 1 | low: Gaussian(0, 0.3) | +2 |",
         "| 2 | high: Gaussian(1, 0.3) | -1 |",
@@ -352,7 +354,7 @@ def test_a_grid_of_additive_rules_has_the_default_in_its_first_row():
 def test_formats_without_bags_name_the_rule(format, word, tmp_path):
     rules = scorecard().edit(add="IF hue is red THEN sky += 1", keep=[2]).edit(keep=[2, 1])
     for write in (
-        getattr(rules, f"to_{format}"),
+        lambda: export_rules(rules, format),
         lambda: what_is_lost(rules, format),
         lambda: write_rules(rules, tmp_path / f"rules.{format}"),
     ):
@@ -366,9 +368,9 @@ def test_the_default_of_a_sum_becomes_a_rule_elsewhere(format):
     rules = RuleBase.from_arrays(
         [[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False, default=[0.5], aggregation="max"
     )
-    text = getattr(rules, f"to_{format}")()
+    text = export_rules(rules, format)
     assert "rule without conditions" in text
-    again = getattr(RuleBase, f"from_{format}")(text)
+    again = parse_rules(text, format)
     assert again.default == (0.0,)
     assert again.n_rules == 3
     bags = [[[0.1], [0.7]], [[50.0]]]
@@ -376,12 +378,11 @@ def test_the_default_of_a_sum_becomes_a_rule_elsewhere(format):
 
 
 def test_a_default_that_replaces_a_sum_is_not_added_to_it():
-    text = RuleBase.from_arrays([[0.0]], [[0.3]], [2.0], normalize=False).to_fll()
+    text = export_rules(RuleBase.from_arrays([[0.0]], [[0.3]], [2.0], normalize=False), "fll")
     replaced = text.replace("default: 0", "default: 0.5").replace("Gaussian 0 0.3", "Triangle -1 0 1")
-    with pytest.raises(RuleSyntaxError, match="MamdaniRules"):
-        RuleBase.from_fll(replaced)
-    assert MamdaniRules.from_fll(replaced).infer([[0.0], [3.0]]).output.tolist() == [[2.0], [0.5]]
-    assert RuleBase.from_fll(text.replace("default: 0", "default: nan")).default == (0.0,)
+    assert isinstance(parse_rules(replaced, "fll"), MamdaniRules)
+    assert parse_rules(replaced, "fll").infer([[0.0], [3.0]]).output.tolist() == [[2.0], [0.5]]
+    assert parse_rules(text.replace("default: 0", "default: nan"), "fll").default == (0.0,)
 
 
 def test_mamdani_rules_may_be_quantified():

@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import FAMILIES, Gaussian, Location, MembershipFunction, Width
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
 from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
-from fuzzymil.rules.formats import FORMATS, read_rules, what_is_lost, write_rules
+from fuzzymil.rules.files import FORMATS, export_rules, read_rules, what_is_lost, write_rules
 
 BAGS = [[[0.1, 0.2], [0.9, 0.4]], [[0.5, 0.9]], [[1.1, 0.1], [0.0, 0.0]]]
 
@@ -102,7 +102,7 @@ def test_a_format_without_a_word_for_it_says_so(registered, format, tmp_path):
     rules, word = registered
     target = tmp_path / f"rules.{format}"
     for write in (
-        getattr(rules, f"to_{format}"),
+        lambda: export_rules(rules, format),
         lambda: what_is_lost(rules, format),
         lambda: write_rules(rules, target),
     ):
@@ -118,7 +118,7 @@ def test_a_format_without_a_word_for_it_says_so(registered, format, tmp_path):
 
 def test_tables_show_it(registered, tmp_path):
     rules, word = registered
-    for table, ending in ((rules.to_markdown(), "md"), (rules.to_latex(), "tex")):
+    for table, ending in ((export_rules(rules, "markdown"), "md"), (export_rules(rules, "latex"), "tex")):
         assert "Laplace(" in table if word == "laplace" else "Gaussian(" in table
         assert write_rules(rules, tmp_path / f"rules.{ending}") != []
 
@@ -163,7 +163,7 @@ def test_the_s_norm_of_a_bare_t_norm_is_asked_for(monkeypatch):
     assert RuleBase.parse(rules.to_source()) == rules
     assert RuleBase.from_dict(rules.to_dict()) == rules
     with pytest.raises(ParameterError, match="'bare'"):
-        rules.to_fis()
+        export_rules(rules, "fis")
 
 
 def test_an_unknown_family_in_text_lists_the_registered_ones(laplace):

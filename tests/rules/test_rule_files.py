@@ -9,7 +9,7 @@ from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Triangular
 from fuzzymil.rules import Variable
-from fuzzymil.rules.formats import read_rules, write_rules
+from fuzzymil.rules.files import export_rules, read_rules, write_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import Is
 
@@ -75,9 +75,9 @@ def test_errors_name_the_file_and_the_line(tmp_path, name, content, kind, messag
 
 def test_byte_order_mark_and_line_ends_of_other_systems_do_not_matter(tmp_path):
     rules, path = base(Is("depth", "low")), tmp_path / "rules.fll"
-    path.write_bytes(b"\xef\xbb\xbf" + rules.to_fll().replace("\n", "\r\n").encode())
+    path.write_bytes(b"\xef\xbb\xbf" + export_rules(rules, "fll").replace("\n", "\r\n").encode())
     assert read_rules(path) == rules
-    path.write_bytes(rules.to_fll().replace("\n", "\r").encode())
+    path.write_bytes(export_rules(rules, "fll").replace("\n", "\r").encode())
     assert read_rules(path) == rules
 
 
@@ -108,6 +108,6 @@ def test_formats_refuse_what_the_page_on_rules_says(what):
     for format in ("fll", "fis", "fcl", "fml"):
         if format in refusing:
             with pytest.raises(ParameterError):
-                getattr(rules, f"to_{format}")()
+                export_rules(rules, format)
         else:
-            assert getattr(rules, f"to_{format}")()
+            assert export_rules(rules, format)

@@ -7,6 +7,7 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.files import export_rules
 from fuzzymil.rules.mamdani import MamdaniRules
 
 NASTY = "a|b *c* _d_ `e` [f] <g> & 100% $h$ #i {j} ~k^l \\m \"n\" 'o'\nnew--line"
@@ -31,38 +32,42 @@ def rules_of_two(**fields):
 
 
 def test_one_row_a_rule_one_column_a_feature_that_is_used():
-    assert cells(rules_of_two().to_markdown(digits=3)) == [
+    assert cells(export_rules(rules_of_two(), "markdown", digits=3)) == [
         ["rule", r"hue \[nm\]", "size", "sky", "sea", "weight"],
         ["---"] * 6,
         ["1", "blue: Gaussian(0.6, 0.123)", "not very big: Sigmoid(5, 2)", "1", "-0.5", "1"],
         ["2", "red: Gaussian(0.1, 0.1)", "", "1.23e-05", "0", "0.5"],
     ]
-    assert "Gaussian(0.6, 0.1234567)" in rules_of_two().to_markdown(digits=None)
+    assert "Gaussian(0.6, 0.1234567)" in export_rules(rules_of_two(), "markdown", digits=None)
 
 
 def test_linear_conclusions_are_sums():
     rules = RuleBase.from_arrays([[0.0, 1.0]], [[1.0, 1.0]], [[[0.3, 2.0, -1.5]]], feature_names=["x", "a b"])
-    assert cells(rules.to_markdown())[2][-1] == r'0.3 + 2\*x - 1.5\*"a b"'
-    assert cells(rules.to_markdown(max_conditions=1))[2][-1] == r"0.3 + 2\*x + ... (1 smaller)"
-    assert rules.to_latex().splitlines()[4].endswith(r"& $0.3$ + $2${*}x $-$ $1.5${*}\symbol{34}a b\symbol{34} \\")
+    assert cells(export_rules(rules, "markdown"))[2][-1] == r'0.3 + 2\*x - 1.5\*"a b"'
+    assert cells(export_rules(rules, "markdown", max_conditions=1))[2][-1] == r"0.3 + 2\*x + ... (1 smaller)"
+    assert (
+        export_rules(rules, "latex")
+        .splitlines()[4]
+        .endswith(r"& $0.3$ + $2${*}x $-$ $1.5${*}\symbol{34}a b\symbol{34} \\")
+    )
 
 
 def test_max_terms_keeps_the_most_selective_conditions_and_counts_the_rest():
     rules = RuleBase.from_arrays(
         [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], [[0.5, 0.1, 0.9], [0.5, 0.2, 0.1]], [0, 1], ranges=[[0, 1]] * 3
     )
-    assert cells(rules.to_markdown(max_conditions=1)) == [
+    assert cells(export_rules(rules, "markdown", max_conditions=1)) == [
         ["rule", "x2", "x3", "further conditions", "y"],
         ["---"] * 5,
         ["1", "low: Gaussian(0, 0.1)", "", "2 less selective", "0"],
         ["2", "", "high: Gaussian(1, 0.1)", "2 less selective", "1"],
     ]
-    assert cells(rules.to_markdown(max_conditions=3)) == cells(rules.to_markdown())
+    assert cells(export_rules(rules, "markdown", max_conditions=3)) == cells(export_rules(rules, "markdown"))
     short = RuleBase.parse(
         "VARIABLE x: a = Gaussian(0, 1)  VARIABLE y: a = Gaussian(0, 1)  IF x is a THEN z = 1  "
         "IF x is a AND y is a THEN z = 2"
     )
-    assert [row[-2] for row in cells(short.to_markdown(max_conditions=1))[2:]] == ["", "1 less selective"]
+    assert [row[-2] for row in cells(export_rules(short, "markdown", max_conditions=1))[2:]] == ["", "1 less selective"]
 
 
 def test_premises_that_fit_no_grid_stand_in_a_column_and_their_terms_in_a_table():
@@ -74,7 +79,7 @@ def test_premises_that_fit_no_grid_stand_in_a_column_and_their_terms_in_a_table(
         IF anything THEN sky = 0
         """
     )
-    first, second = rules.to_markdown().split("\n\n")
+    first, second = export_rules(rules, "markdown").split("\n\n")
     assert cells(first)[0] == ["rule", "if", "sky"]
     assert cells(first)[2:] == [["1", "hue is blue OR size is big", "1"], ["2", "anything", "0"]]
     assert cells(second) == [
@@ -84,13 +89,17 @@ def test_premises_that_fit_no_grid_stand_in_a_column_and_their_terms_in_a_table(
         [r"hue \[nm\]", "blue", "Gaussian(0.6, 0.1)"],
         ["size", "big", "Sigmoid(5, 2)"],
     ]
-    assert rules.to_latex().count(r"\begin{tabular}") == rules.to_latex().count(r"\end{tabular}") == 2
-    assert r"\begin{tabular}{lll}" in rules.to_latex()
+    assert (
+        export_rules(rules, "latex").count(r"\begin{tabular}")
+        == export_rules(rules, "latex").count(r"\end{tabular}")
+        == 2
+    )
+    assert r"\begin{tabular}{lll}" in export_rules(rules, "latex")
 
 
 def test_rules_without_conditions_leave_their_cells_empty():
     rules = RuleBase((Variable("x", {"a": Gaussian(0, 1)}),), (Rule({}, [[1.0]]), Rule({"x": "a"}, [[2.0]])))
-    assert cells(rules.to_markdown())[2:] == [["1", "", "1"], ["2", "a: Gaussian(0, 1)", "2"]]
+    assert cells(export_rules(rules, "markdown"))[2:] == [["1", "", "1"], ["2", "a: Gaussian(0, 1)", "2"]]
 
 
 def test_mamdani_conclusions_are_sets_and_may_be_left_out():
@@ -103,13 +112,13 @@ def test_mamdani_conclusions_are_sets_and_may_be_left_out():
         IF x is not a THEN risk is small
         """
     )
-    assert cells(rules.to_markdown()) == [
+    assert cells(export_rules(rules, "markdown")) == [
         ["rule", "x", r"risk \[%\]", "cost"],
         ["---"] * 4,
         ["1", "a: Gaussian(0, 1)", "small: Triangular(0, 0, 1)", "great: Triangular(0, 1, 1)"],
         ["2", "not a: Gaussian(0, 1)", "small: Triangular(0, 0, 1)", ""],
     ]
-    assert r"risk {[}\%{]}" in rules.to_latex()
+    assert r"risk {[}\%{]}" in export_rules(rules, "latex")
 
 
 def nasty_rules(plain):
@@ -120,7 +129,7 @@ def nasty_rules(plain):
 
 
 def test_nasty_names_stay_in_their_markdown_cells():
-    table = nasty_rules(plain=True).to_markdown()
+    table = export_rules(nasty_rules(plain=True), "markdown")
     assert {len(row) for row in cells(table)} == {3}
     assert len(table.splitlines()) == 3
     for sign in "*_`[]<>|~":
@@ -130,7 +139,7 @@ def test_nasty_names_stay_in_their_markdown_cells():
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_nasty_names_are_written_out_in_latex(plain):
-    text = nasty_rules(plain).to_latex()
+    text = export_rules(nasty_rules(plain), "latex")
     for command in ("textbackslash", "textasciitilde", "textasciicircum", "textbar", "textless", "symbol{34}"):
         assert f"\\{command}" in text
     assert "new-{}-line" in text
@@ -141,5 +150,5 @@ def test_nasty_names_are_written_out_in_latex(plain):
 
 def test_numbers_are_mathematics_in_latex_but_digits_of_names_are_not():
     rules = RuleBase.parse("VARIABLE x1 FROM 0 TO 1: t2 = Gaussian(-0.5, 1e-7)  IF x1 is t2 THEN y = -2.5e10")
-    row = rules.to_latex().splitlines()[4]
+    row = export_rules(rules, "latex").splitlines()[4]
     assert row == r"$1$ & t2: Gaussian($-0.5$, $1\cdot10^{-7}$) & $-2.5\cdot10^{10}$ \\"

@@ -3,7 +3,7 @@ from studio_page import Page
 
 from fuzzymil.bags import Bags
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.start import demo_bags, demo_document
 
 MAMDANI = """
 VARIABLE depth FROM 0 TO 2: shallow = Gaussian(0, 0.4), deep = Gaussian(1.5, 0.4)

@@ -2,7 +2,7 @@
 
 import json
 
-from fuzzymil.studio._json import encoded
+from fuzzymil.studio.messages import to_json
 
 
 class Page:
@@ -10,11 +10,11 @@ class Page:
 
     def __init__(self, session):
         self.session, self.pushed = session, []
-        session.windows.append(lambda message: self.pushed.append(json.loads(encoded(message))))
+        session.windows.append(lambda message: self.pushed.append(json.loads(to_json(message))))
 
     def ask(self, type, **fields):
         fields.setdefault("revision", self.session.revision)
-        answer = json.loads(encoded(self.session.answer({"id": 7, "type": type, **fields})))
+        answer = json.loads(to_json(self.session.answer({"id": 7, "type": type, **fields})))
         assert answer["id"] == 7
         return answer
 

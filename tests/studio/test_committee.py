@@ -7,7 +7,7 @@ from studio_page import Page
 from fuzzymil.bags import Bags
 from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.files import Upload, previewed
+from fuzzymil.studio.files import Upload, preview
 
 SOURCE = """VARIABLE x FROM 0 TO 4: low = Gaussian({0}, 1), high = Gaussian(4, 1)
 Default: yes = -1
@@ -110,7 +110,7 @@ def test_a_model_file_brings_all_its_members(bags, tmp_path, kind, key):
     model = kind(n_rules=2, n_estimators=2, max_epochs=5, random_state=0).fit(seen)
     model.save(tmp_path / "model.json")
     upload = Upload("model.json", (tmp_path / "model.json").read_bytes())
-    assert "committee of 2" in previewed(upload)["summary"]
+    assert "committee of 2" in preview(upload)["summary"]
     session = Session(upload.documents[0], seen, model=upload.model, members=upload.documents)
     page = Page(session)
     assert page.get("bags")["committee"]["decisions"] == pytest.approx(model.predict(seen).tolist())

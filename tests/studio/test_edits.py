@@ -7,11 +7,11 @@ import pytest
 from studio_page import Page
 
 from fuzzymil.inference.membership import Bell, Gaussian, learnable_families
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_document
 from fuzzymil.studio.edits import EDITS
-from fuzzymil.studio.sets import handles, in_family, moved_to
+from fuzzymil.studio.sets import handles, move_handle, to_family
+from fuzzymil.studio.start import demo_document
 
 
 def test_a_drag_shows_what_edit_and_infer_compute(page):
@@ -273,13 +273,13 @@ def test_rules_can_start_anew_from_the_data(page):
 
 @pytest.mark.parametrize("family", sorted(learnable_families()))
 def test_every_number_of_a_set_has_a_handle_that_stays_where_it_is_dropped(family):
-    chosen = in_family(Gaussian(1.0, 0.5), family)
+    chosen = to_family(Gaussian(1.0, 0.5), family)
     roles = type(chosen).roles()
     found = {each["name"]: each for each in handles(chosen)}
     assert set(found) == {"move", *roles}
     for name, each in found.items():
         for x in (each["x"], each["x"] + (0.02 if roles.get(name) == "location" else -0.02)):
-            moved = moved_to(chosen, name, x)
+            moved = move_handle(chosen, name, x)
             again = next(other for other in handles(moved) if other["name"] == name)
             assert again["x"] == pytest.approx(x, abs=1e-9), (name, moved)
             if x == each["x"]:
@@ -288,7 +288,9 @@ def test_every_number_of_a_set_has_a_handle_that_stays_where_it_is_dropped(famil
 
 def test_a_slope_is_dragged_from_gentle_to_steep_and_not_beyond():
     bell = Bell(0.0, 1.0, 2.0)
-    slopes = [moved_to(bell, "slope", x).slope for x in (-0.01, -0.3, -0.6, -0.9, -5.0)]
+    slopes = [move_handle(bell, "slope", x).slope for x in (-0.01, -0.3, -0.6, -0.9, -5.0)]
     assert slopes == sorted(slopes)
     assert all(0 < slope < math.inf for slope in slopes)
-    assert moved_to(bell, "slope", 0.6) == moved_to(bell, "slope", -0.6)  # shown on the other side if there is no room
+    assert move_handle(bell, "slope", 0.6) == move_handle(
+        bell, "slope", -0.6
+    )  # shown on the other side if there is no room

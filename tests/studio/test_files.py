@@ -7,10 +7,10 @@ import pytest
 from studio_page import Page
 
 from fuzzymil import load_model
-from fuzzymil.rules.formats import parse_rules, read_rules
+from fuzzymil.rules.files import parse_rules, read_rules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.files import EXPORTS
+from fuzzymil.studio.start import demo_bags, demo_document
 
 PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 1\nIF x1 is not low THEN y = 0\n"
 TABLE = b"user,bought,pages,channel\na,yes,3,mail\na,yes,9,phone\nb,no,1,mail\nc,no,2,mail\nd,yes,8,phone\n"

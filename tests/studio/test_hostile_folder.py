@@ -9,9 +9,9 @@ from studio_page import Page
 
 from fuzzymil import Bags
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER, Journal
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER, Journal
+from fuzzymil.studio.start import demo_bags, demo_document
 
 HALF = "x\ud800"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs links and named pipes")
@@ -183,7 +183,7 @@ def test_an_edit_that_cannot_be_kept_is_not_made(tmp_path, monkeypatch):
     def refuse(*_):
         raise ValueError("cannot be kept")
 
-    monkeypatch.setattr("fuzzymil.studio.journal.encoded", refuse)
+    monkeypatch.setattr("fuzzymil.studio.history.to_json", refuse)
     before = page.state
     for message in ({"type": "set_rule", "number": 1, "weight": 0.5}, {"type": "name_version", "name": "one"}):
         assert page.refused(code="refused", **message)["message"] == "cannot be kept"

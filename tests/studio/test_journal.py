@@ -16,10 +16,9 @@ from studio_page import Page
 from fuzzymil import Bags, MISugeno
 from fuzzymil.datasets import read_bags
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.journal import FOLDER, Journal
-from fuzzymil.studio.start import starter
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.history import FOLDER, Journal
+from fuzzymil.studio.start import demo_bags, demo_document, starting_rules
 
 PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 0\nIF x1 is not low THEN y = 1\n"
 
@@ -192,7 +191,7 @@ def test_rules_that_began_with_data_survive_new_rows(tmp_path):
     for n, content in ((2, TWO), (3, TWO + b"c,positive,0,0\n")):
         file.write_bytes(content)
         bags = read_bags(file)
-        page = opened(tmp_path, starter(bags), data=Data(bags, "ward.csv", path=file), provisional=True)
+        page = opened(tmp_path, starting_rules(bags), data=Data(bags, "ward.csv", path=file), provisional=True)
         assert n_bags(page) == n
         if n == 2:
             page.get("write_text", text=PLAIN)
@@ -206,8 +205,8 @@ def test_another_label_column_starts_anew(tmp_path):
     for label in ("cured", "left"):
         columns = {"bag": "bag", "label": label}
         bags = read_bags(file, **columns)
-        page = opened(tmp_path, starter(bags), data=Data(bags, "ward.csv", columns, file), provisional=True)
-        assert page.session.document.text == starter(bags).text
+        page = opened(tmp_path, starting_rules(bags), data=Data(bags, "ward.csv", columns, file), provisional=True)
+        assert page.session.document.text == starting_rules(bags).text
         assert page.session.bags.labels.tolist() == bags.labels.tolist()
         page.get("set_rule", number=1, weight=0.5)
         page.session.close()

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from fuzzymil import InputError
-from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.messages import LIMITS
 from fuzzymil.studio.server import Studio, listening_socket
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio.text import check, complete
 
 DECLARED = """\

@@ -8,9 +8,9 @@ from studio_page import Page
 
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.actions.training import Trainer
-from fuzzymil.studio.demo import demo_bags, demo_document
-from fuzzymil.studio.proposal import merged
+from fuzzymil.studio.difference import accept_rules
+from fuzzymil.studio.start import demo_bags, demo_document
+from fuzzymil.studio.training import Trainer
 from fuzzymil.studio.worker import load_bags, save_bags
 
 
@@ -142,7 +142,7 @@ NEW = OLD.edit(
 
 @pytest.mark.parametrize("accepted", [[], [1], [2], [3], [1, 2], [2, 3], [1, 2, 3]])
 def test_every_rule_acts_as_it_did_where_it_comes_from(accepted):
-    rules, split = merged(OLD, NEW, accepted)
+    rules, split = accept_rules(OLD, NEW, accepted)
     x = np.random.default_rng(0).normal(1, 1.5, (50, 2))[:, None]
     found, old, new = (each.infer(x) for each in (rules, OLD, NEW))
     for r in range(3):
@@ -156,15 +156,15 @@ def test_every_rule_acts_as_it_did_where_it_comes_from(accepted):
 
 def test_rules_over_other_variables_are_merged_too():
     other = RuleBase.parse("VARIABLE w: far = Sigmoid(1, 2)  IF w is far THEN y = 3", aggregation="max")
-    rules, _ = merged(OLD, other, [1])
+    rules, _ = accept_rules(OLD, other, [1])
     assert rules.feature_names == ("x", "z", "w")
-    rules, _ = merged(OLD, other, [], gone=[3])
+    rules, _ = accept_rules(OLD, other, [], gone=[3])
     assert rules.n_rules == 2
     with pytest.raises(ValueError, match="9"):
-        merged(OLD, NEW, [9])
+        accept_rules(OLD, NEW, [9])
     added = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = 0  IF SOME x is low THEN y += 3")
     with pytest.raises(ValueError, match="all of it"):
-        merged(OLD, added, [1])
+        accept_rules(OLD, added, [1])
 
 
 def test_versions_are_compared(page):
@@ -200,7 +200,7 @@ def test_folds_that_were_stopped_show_what_was_done(page):
         output = np.full((150, 1), np.nan)
         for part in trainer._folds[:done]:
             output[part] = page.session.case.found.output[part]
-        trainer._finished({"output": output.tolist()})
+        trainer._finish({"output": output.tolist()})
         assert len(page.of_type("folds")[-1]["folds"]) == done
         assert bool(page.of_type("training")[-1]["message"]) == (done == 0)
 
@@ -210,7 +210,7 @@ def test_the_default_is_accepted_by_itself():
     new = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = -2  IF SOME x is low THEN y += 3")
     for rules in ([], [1]):
         for default in (False, True):
-            found, _ = merged(old, new, rules, default=default)
+            found, _ = accept_rules(old, new, rules, default=default)
             assert found.default == (new if default else old).default
             assert found.coefs.tolist() == (new if rules else old).coefs.tolist()
 
@@ -221,7 +221,7 @@ def test_the_figures_of_a_proposal_follow_what_is_chosen(page):
     whole = page.get("proposal")["proposal"]
     assert "chosen" not in whole
     for rules in ([], [1], [2], [1, 2]):
-        expected, _ = merged(page.session.document.rules, new, rules, default=False)
+        expected, _ = accept_rules(page.session.document.rules, new, rules, default=False)
         chosen = page.get("proposal", rules=rules, default=False)["proposal"]["chosen"]
         decided = np.where(expected.infer(page.session.bags).output[:, 0] > 0, "positive", "negative")
         assert chosen["accuracy"][1] == pytest.approx((decided == page.session.bags.labels).mean())

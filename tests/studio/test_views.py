@@ -9,8 +9,8 @@ from fuzzymil.explain import explain
 from fuzzymil.inference.membership import FAMILIES, learnable_families
 from fuzzymil.plots import SurfaceDisplay
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.sets import handles, in_family, moved_to
-from fuzzymil.studio.start import starter
+from fuzzymil.studio.sets import handles, move_handle, to_family
+from fuzzymil.studio.start import starting_rules
 
 
 def test_the_table_of_bags(page):
@@ -170,7 +170,7 @@ def test_every_handle_goes_where_it_is_dragged(name):
     chosen = EXAMPLES[name]
     for handle in handles(chosen):
         assert handle["y"] == pytest.approx(float(chosen(handle["x"])))
-        moved = moved_to(chosen, handle["name"], handle["x"] + 0.01)
+        moved = move_handle(chosen, handle["name"], handle["x"] + 0.01)
         where = {each["name"]: each["x"] for each in handles(moved)}
         assert where[handle["name"]] == pytest.approx(handle["x"] + 0.01)
 
@@ -178,7 +178,7 @@ def test_every_handle_goes_where_it_is_dragged(name):
 @pytest.mark.parametrize("old", sorted(EXAMPLES))
 @pytest.mark.parametrize("new", sorted(EXAMPLES))
 def test_every_family_turns_into_every_other(old, new):
-    made = in_family(EXAMPLES[old], new)
+    made = to_family(EXAMPLES[old], new)
     peaks = [float(each.peak(*each.parameters)) for each in (EXAMPLES[old], made)]
     assert peaks[0] == pytest.approx(peaks[1])
     assert isinstance(made, FAMILIES[new])
@@ -188,7 +188,7 @@ def test_three_classes_have_an_output_each():
     rng = np.random.default_rng(0)
     bags = [rng.normal(k, 1, (4, 2)) for k in range(3) for _ in range(10)]
     bags = Bags.from_list(bags, labels=[f"c{k}" for k in range(3) for _ in range(10)], feature_names=["u", "v"])
-    page = Page(Session(starter(bags), bags))
+    page = Page(Session(starting_rules(bags), bags))
     assert page.state["outputs"] == page.state["classes"] == ["c0", "c1", "c2"]
     page.get("add_rule", text="IF SOME u is high THEN c0 = 0, c1 = 0, c2 = 1")
     found = page.get("validation")
@@ -203,7 +203,7 @@ def test_three_classes_have_an_output_each():
 
 def test_ranges_of_data_are_written_with_few_digits():
     values = np.random.default_rng(0).normal(3, 2, (40, 1))
-    variable = starter(Bags.from_list(list(values[:, None]))).rules.variables[0]
+    variable = starting_rules(Bags.from_list(list(values[:, None]))).rules.variables[0]
     assert variable.low <= values.min() <= variable.low + 0.1
     assert variable.high - 0.1 <= values.max() <= variable.high
     assert max(len(repr(end)) for end in (variable.low, variable.high)) <= 5

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("anywidget", reason="needs anywidget")
 
-from fuzzymil.studio.demo import demo_bags, demo_document
 from fuzzymil.studio.server import PAGE
+from fuzzymil.studio.start import demo_bags, demo_document
 from fuzzymil.studio.widget import StudioWidget
 
 

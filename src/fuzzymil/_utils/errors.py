@@ -14,6 +14,30 @@ class InputError(ValueError):
     """Invalid data. The message names the bag, row or feature and explains how to fix it."""
 
 
+class PlaceError(InputError):
+    """What is wrong in one row of a table; readers of files add the name of the file.
+
+    Attributes
+    ----------
+    problem : str
+    place : str
+        Such as "line 7, column 'width'".
+    row : int
+        Counted from 0.
+    """
+
+    def __init__(self, problem: str, place: str, row: int) -> None:
+        super().__init__(problem, place, row)
+        self.problem, self.place, self.row = problem, place, row
+
+    def __str__(self) -> str:
+        return f"{self.place[0].upper()}{self.place[1:]}: {self.problem}"
+
+
+class TwoLabelsError(PlaceError):
+    """The rows of a bag have different labels."""
+
+
 class InputTypeError(InputError, TypeError):
     """Data of an unsupported type, such as text, complex numbers or sparse matrices."""
 

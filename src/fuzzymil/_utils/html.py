@@ -48,7 +48,13 @@ _STYLE = """
   vertical-align: top; font-weight: 400; font-variant-numeric: tabular-nums; max-width: 38em;
   white-space: nowrap; overflow-wrap: normal; }
 .F table .word { white-space: normal; overflow-wrap: break-word; min-width: 3em; } .F .wide { overflow-x: auto; }
-.F table .why { display: block; margin-left: 1.2em; font-size: .93em; }
+.F ul.sums, .F ul.without { list-style: none; padding: 0; margin: .4em 0; font-size: .93em; }
+.F ul.sums > li { display: grid; grid-template-columns: 5em 7em 1fr; gap: .1em .8em; align-items: center; margin: 0;
+  padding: .3em 0; border-top: 1px solid var(--rim); }
+.F ul.sums .amount { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
+.F ul.sums .sum { border-top: 2px solid currentColor; font-weight: 600; }
+.F ul.sums .part { grid-column: 3 / -1; margin: 0; } .F ul.sums .part b { font-weight: 400; }
+.F ul.sums .why { display: block; margin-left: 1.2em; }
 .F table thead th { font-weight: 600; } .F table .word { text-align: left; }
 .F table tr > :first-child { padding-left: 0; }
 """ + style_rules(".F ")

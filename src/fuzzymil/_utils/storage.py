@@ -251,9 +251,13 @@ def _umask() -> int:
 
 def write_document(path: Path_, kind: str, version: int, content: Mapping[str, Any], *, precious: bool = True) -> None:
     """Write ``content`` as JSON with its kind and version at the top, as `written_atomically` does."""
+    write_atomically(path, document_text(kind, version, content), precious=precious)
+
+
+def document_text(kind: str, version: int, content: Mapping[str, Any]) -> str:
+    """Return ``content`` as JSON with its kind and version at the top."""
     document = {"format": kind, "version": version, **content}
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    write_atomically(path, text, precious=precious)
+    return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
@@ -267,13 +271,19 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
         raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
         text = Path(path).read_text(encoding="utf-8")
+    except ValueError as problem:
+        raise _not_ours(name, problem) from None
+    return parse_document(text, kinds, name)
+
+
+def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, Any]:
+    """Return the JSON document in a text, as `read_document` does; ``name`` is what messages call it."""
+    try:
         document = json.loads(text)
         if _HALF_A_CHARACTER.search(text):
             json.dumps(document, ensure_ascii=False).encode("utf-8")  # half of a pair could not be written again
-    except (ValueError, RecursionError) as problem:  # not UTF-8, not JSON, or absurdly long numbers
-        raise ModelFileError(
-            f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."
-        ) from None
+    except (ValueError, RecursionError) as problem:  # not JSON, or absurdly long numbers
+        raise _not_ours(name, problem) from None
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
         raise ModelFileError(
@@ -288,6 +298,12 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
             f"{version}, but this version reads up to {kinds[kind]}. Upgrade with pip install --upgrade fuzzymil."
         )
     return document
+
+
+def _not_ours(name: str, problem: Exception) -> ModelFileError:
+    return ModelFileError(
+        f"{name} is not a fuzzymil file, or it is damaged ({problem}). Save the model again with model.save(path)."
+    )
 
 
 def damaged(what: str, problem: Exception) -> str:

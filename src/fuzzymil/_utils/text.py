@@ -27,6 +27,20 @@ def visible(text: str, keep: str = "") -> str:
     return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
 
 
+_MINUS = re.compile(r"(?:(?<![\w-])|(?<=\de))-(?=[\d.]|inf)")
+
+
+def typeset(text: str) -> str:
+    """Replace hyphens before numbers by true minus signs; those in dates and words stay.
+
+    Examples
+    --------
+    >>> typeset("-0.5").isascii(), typeset("2e-05").isascii(), typeset("2026-03-01, agent-7").isascii()
+    (False, False, True)
+    """
+    return _MINUS.sub("\N{MINUS SIGN}", text)
+
+
 _HALF = re.compile("[\ud800-\udfff]")
 
 

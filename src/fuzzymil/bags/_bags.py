@@ -1,4 +1,4 @@
-"""`Bags`, the container for ragged data.
+"""`Bags`, the container for ragged data, and `as_bags`, which makes it of anything that can be read as bags.
 
 A bag is a set of instances (feature vectors) with one label for the whole set. Bags are stored packed: one array of
 all instances, and offsets that mark where each bag begins. Real bags vary widely in size (MUSK2 has bags of 1 and of
@@ -7,24 +7,54 @@ all instances, and offsets that mark where each bag begins. Real bags vary widel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils import arrays
+from fuzzymil._utils import arrays, html, memory
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, InputTypeError, described
-from fuzzymil.bags import _conversion, _frames, _validation
-from fuzzymil.bags._notebook import bags_html
-from fuzzymil.bags._packed import Packed
-from fuzzymil.bags._source import Source
+from fuzzymil._utils.drawings import histogram, histogram_svg
+from fuzzymil._utils.errors import (
+    InputError,
+    InputTypeError,
+    UnusedColumnsWarning,
+    described,
+    did_you_mean,
+    warn_user,
+)
+from fuzzymil._utils.frames import data_frame
+from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
-from fuzzymil.bags.tables import ColumnOptions
+from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words
+
+__all__ = ["Bags", "as_bags", "bags_of_table"]
+
+NO_TABLE = (
+    "This needs a table with one row per sample, which bags of several instances are not: wrap it in PerInstance if it "
+    "is a transformer of rows, in NaiveMIL if it is a classifier or regressor of rows, and use n_estimators=... "
+    "instead of bagging."
+)
+
+_AT_ONCE = 1 << 23  # numbers of sparse instances that are made dense at once
 
 
-class Bags(Packed):
+class _OneAxis(tuple[int]):
+    """A shape with one axis, which explains itself to those who look for a second."""
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int) and place >= len(self):
+            raise IndexError(NO_TABLE)
+        return super().__getitem__(place)
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
+
+
+class Bags:
     """Packed bags of instances.
 
     Usually created with `as_bags` or one of the ``from_...`` class methods; the constructor takes the packed form.
@@ -60,6 +90,44 @@ class Bags(Packed):
            [2., 3.]])
     """
 
+    def __init__(
+        self,
+        instances: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        *,
+        ids: npt.ArrayLike | None = None,
+        feature_names: Iterable[str] | None = None,
+        labels: npt.ArrayLike | None = None,
+        instance_labels: npt.ArrayLike | None = None,
+        columns: Columns | None = None,
+        source: Source | None = None,
+    ) -> None:
+        self.sparse: Any = arrays.sparse_rows(instances) if arrays.is_sparse(instances) else None
+        self._dense = arrays.frozen(arrays.matrix(instances)) if self.sparse is None else None
+        n_instances, n_features = self._stored.shape
+        self.offsets = arrays.frozen(_input.check_offsets(offsets, n_instances))
+        n_bags = len(self.offsets) - 1
+        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else _input.identifiers(ids, n_bags, "bags"))
+        if (self.sizes < 1).any():
+            raise InputError(_input.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
+        if n_features == 0:  # worded as scikit-learn's checks expect
+            shape = self._stored.shape
+            raise InputError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+        if feature_names is None and columns is not None:
+            feature_names = columns.names
+        self.feature_names = _input.check_names(feature_names, n_features)
+        if columns is not None and (not isinstance(columns, Columns) or columns.names != self.feature_names):
+            found = columns.names if isinstance(columns, Columns) else described(columns)
+            raise InputError(f"columns must describe the features {self.feature_names}, got {found}.")
+        self.columns = columns
+        if source is not None and (not isinstance(source, Source) or len(source.rows) != n_instances):
+            got = f"{len(source.rows)} rows" if isinstance(source, Source) else described(source)
+            raise InputError(f"source must describe the {n_instances} instances, got {got}.")
+        self.source = source
+        self.labels = _input.frozen_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = _input.frozen_column(instance_labels, n_instances, "instance labels", "instances")
+        self._refuse(np.isinf, "is infinite: replace it with a number, or with NaN if unknown.")
+
     # ------------------------------------------------------------------ constructors
 
     @classmethod
@@ -82,18 +150,18 @@ class Bags(Packed):
         """
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
-        items = _validation.as_list(bags, "bags, one 2-D array each")
+        items = _input.as_list(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
-        known = np.arange(len(items)) if ids is None else _validation.identifiers(ids, len(items), "bags")
+        known = np.arange(len(items)) if ids is None else _input.identifiers(ids, len(items), "bags")
         if any(issubclass(kind, Mapping) for kind in set(map(type, items))):
-            items, found = _conversion.from_dicts(items, known)
+            items, found = _input.from_dicts(items, known)
             labels = found if labels is None else labels
-        parts = _conversion.bag_arrays(items, known)
+        parts = _input.bag_arrays(items, known)
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
-            feature_names = _conversion.shared_names(items, known)
-        return cls(_conversion.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+            feature_names = _input.shared_names(items, known)
+        return cls(_input.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -119,7 +187,8 @@ class Bags(Packed):
         """
         instances = arrays.sparse_rows(X) if arrays.is_sparse(X) else arrays.matrix(X)
         n_rows = instances.shape[0]
-        owners = _validation.identifiers(bag_ids, n_rows, "rows")
+        where = (lambda row: f"row {row}") if source is None else source.where
+        owners = _input.identifiers(bag_ids, n_rows, "rows", where)
         if not n_rows:
             raise InputError("There are no bags: the table has no rows.")
         bag_of_row = arrays.codes(owners)
@@ -127,11 +196,9 @@ class Bags(Packed):
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
         if labels is not None:
-            labels = _validation.constant_within(
-                _validation.column(labels, n_rows, "labels", "rows")[order], offsets, ids
-            )
+            labels = _input.constant_within(_input.column(labels, n_rows, "labels", "rows"), bag_of_row, ids, where)
         if instance_labels is not None:
-            instance_labels = _validation.column(instance_labels, n_rows, "instance labels", "rows")[order]
+            instance_labels = _input.column(instance_labels, n_rows, "instance labels", "rows")[order]
         return cls(
             instances[order],
             offsets,
@@ -209,38 +276,12 @@ class Bags(Packed):
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
         options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
-        return _frames.read(cls.from_long, frame, bag, label, instance_label, options, columns)
-
-    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Return a data frame with one row per instance: bag, label (where known), and all columns, features or not.
-
-        Categories and dates are written as such, so that `from_frame` makes the same bags of it.
-
-        Parameters
-        ----------
-        library : "pandas" or "polars"
-            Which must be installed.
-
-        Examples
-        --------
-        >>> bags = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"], labels=["yes", "no"])
-        >>> print(bags.to_frame().to_string(index=False))
-         bag label  width
-           0   yes    1.0
-           0   yes    2.0
-           1    no    3.0
-        """
-        return _frames.write(self, library)
-
-    def instance_frame(self) -> Any:
-        """Return the features alone as a pandas data frame, one row per instance; categories are text.
-
-        Examples
-        --------
-        >>> Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"]).instance_frame()["width"].tolist()
-        [1.0, 2.0, 3.0]
-        """
-        return _frames.features(self)
+        if columns is not None and not isinstance(columns, Columns):
+            raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
+        bags = bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
+        if bags.source is not None and bags.source.unused and not exclude_text:
+            warn_user(unused_in_words(bags.source.unused), UnusedColumnsWarning)
+        return bags
 
     @classmethod
     def from_padded(
@@ -262,7 +303,7 @@ class Bags(Packed):
         cube = arrays.numeric(X)
         if cube.ndim != 3:
             raise InputError(f"A padded array has 3 dimensions (bags, instances, features), got {cube.ndim}.")
-        real = _validation.real_instances(cube.shape[:2], lengths, mask)
+        real = _input.real_instances(cube.shape[:2], lengths, mask)
         offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
         return cls(cube[real], offsets, labels=labels, feature_names=feature_names)
 
@@ -276,7 +317,7 @@ class Bags(Packed):
         >>> len(one + one)
         4
         """
-        parts = _validation.as_list(parts, "Bags")
+        parts = _input.as_list(parts, "Bags")
         if not parts:
             raise InputError("There are no bags to concatenate.")
         for part in parts:
@@ -287,21 +328,218 @@ class Bags(Packed):
             found = dict.fromkeys(part.feature_names or part.n_features for part in parts)
             raise InputError(f"Bags with different features cannot be concatenated: {' and '.join(map(str, found))}.")
         if all(part.columns is not None for part in parts):  # the same category has the same code in all of them
-            columns = _frames.all_columns([part.columns for part in parts])
+            columns = parts[0].columns.union([part.columns for part in parts[1:]])
             parts = [part.with_features(part.aligned(columns).instances, columns) for part in parts]
         ids = arrays.joined([part.ids for part in parts])
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
-            _conversion.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
+            _input.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
             labels=arrays.joined([part.labels for part in parts]),
             instance_labels=arrays.joined([part.instance_labels for part in parts]),
             columns=parts[0].columns if len({part.columns for part in parts}) == 1 else None,
-            source=Source.joined([part.source for part in parts]),
+            source=Source.concatenate([part.source for part in parts]),
         )
+
+    # ------------------------------------------------------------------ arrays
+
+    @property
+    def _stored(self) -> Any:
+        return self._dense if self.sparse is None else self.sparse
+
+    @property
+    def instances(self) -> Array:
+        """All instances, bag after bag, shape (n_instances, n_features).
+
+        Sparse ones (``bags.sparse`` is not None) become a dense array here, if it fits in memory, and stay so.
+        """
+        if self._dense is None:
+            lack = memory.shortage(8.0 * self.n_instances * self.n_features)
+            if lack is not None:
+                raise InputError(
+                    f"Here, sparse instances must become a dense array: {lack}. Use fewer features, for example those "
+                    "of PerInstance(TruncatedSVD(100)), or MI-ANFIS with rules that are chosen, which need not."
+                )
+            self._dense = arrays.frozen(self.sparse.toarray())
+        return self._dense
+
+    @property
+    def is_large_sparse(self) -> bool:
+        """Whether instances are sparse, and too many to make them all dense without need."""
+        return self._dense is None and self.n_instances * self.n_features > _AT_ONCE
+
+    def dense_parts(self) -> Iterator[Bags]:
+        """Yield the bags in runs, each with a dense array of moderate size; all at once if they are not sparse."""
+        if not self.is_large_sparse:
+            yield self
+            return
+        rows = max(_AT_ONCE // self.n_features, 1)
+        first = 0
+        while first < self.n_bags:
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + rows, side="right")) - 1
+            last = max(last, first + 1)
+            yield self[first:last]
+            first = last
+
+    @property
+    def n_bags(self) -> int:
+        """Number of bags."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_instances(self) -> int:
+        """Total number of instances."""
+        return int(self._stored.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self._stored.shape[1])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_bags,)``, so that scikit-learn's splitters accept bags."""
+        return _OneAxis((self.n_bags,))
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Number of instances in each bag, shape (n_bags,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def bag_index(self) -> npt.NDArray[np.int64]:
+        """Position of each instance's bag, shape (n_instances,)."""
+        return np.repeat(np.arange(self.n_bags), self.sizes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names, or ``x1, x2, ...`` by default."""
+        return self.feature_names or tuple(f"x{d + 1}" for d in range(self.n_features))
+
+    def __len__(self) -> int:
+        return self.n_bags
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the instances if every bag has one; otherwise raise: bags are no table."""
+        del copy
+        if self.n_bags == self.n_instances:
+            return np.array(self.instances, dtype)
+        raise InputTypeError(NO_TABLE)
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self._rows(start, end) for start, end in pairwise(self.offsets.tolist()))
+
+    def _rows(self, start: int, end: int) -> Array:
+        return self._dense[start:end] if self._dense is not None else np.asarray(self.sparse[start:end].toarray())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickled arrays are writeable.
+        self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        low, high = int(sizes.min()), int(sizes.max())
+        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
+        return (
+            f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
+            f"{_count(self.n_features, 'feature')}, {span})"
+        )
+
+    # ------------------------------------------------------------------ bags and rows
+
+    @overload
+    def __getitem__(self, key: int) -> Array: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | Array | tuple[Any, ...]) -> Bags: ...
+    def __getitem__(self, key: Any) -> Array | Bags:
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # scikit-learn indexes whatever has a shape as X[key, ...]
+            key = list(key) if isinstance(key, tuple) else key
+        try:
+            if isinstance(key, int | np.integer) and not isinstance(key, bool):
+                b = range(self.n_bags)[key]
+                return self._rows(self.offsets[b], self.offsets[b + 1])
+            chosen = np.arange(self.n_bags)[key]
+        except (IndexError, TypeError, ValueError) as problem:
+            raise IndexError(f"There are {self.n_bags} bags; invalid index {described(key)}: {problem}") from None
+        if chosen.ndim == 0:
+            return self[int(chosen)]
+        if chosen.ndim > 1:
+            raise IndexError(f"Bags have one axis: index them with a list of positions, not {described(key)}.")
+        if not len(chosen):
+            raise InputError(f"The selection is empty: select at least one of the {self.n_bags} bags.")
+        return self._take(chosen)
+
+    def _take(self, chosen: npt.NDArray[np.int64]) -> Bags:
+        sizes = self.sizes[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        if self.sparse is None:
+            stored = self._stored.take(rows, axis=0)  # many times faster than an index
+            stored.flags.writeable = False
+        else:
+            stored = self._stored[rows]
+        return Bags(
+            stored,
+            offsets,
+            ids=self.ids[chosen],
+            feature_names=self.feature_names,
+            labels=None if self.labels is None else self.labels[chosen],
+            instance_labels=None if self.instance_labels is None else self.instance_labels[rows],
+            columns=self.columns,
+            source=None if self.source is None else self.source.take(rows),
+        )
+
+    def per_bag(self, name: str) -> Array:
+        """Return the value of a column that is no feature (``source.extra``), shape (n_bags,), if bags have one each.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from fuzzymil import Bags
+        >>> table = pd.DataFrame({"visit": [1, 1, 2], "person": ["Ann", "Ann", "Bob"], "pages": [3.0, 4.0, 5.0]})
+        >>> Bags.from_frame(table, bag="visit", keep=["person"]).per_bag("person").tolist()
+        ['Ann', 'Bob']
+        """
+        extra = {} if self.source is None else self.source.extra
+        if name not in extra:
+            raise InputError(
+                f"The bags have no column {name!r} beside their features: read them with keep=[{name!r}]."
+                f"{did_you_mean(name, extra)}"
+            )
+        values = extra[name]
+        absent = arrays.missing(values)
+        if absent.any():
+            bag = int(self.bag_index[np.argmax(absent)])
+            raise InputError(f"Column {name!r} has no value in bag {self.ids[bag]!s}: fill it in, or drop the bag.")
+        where = (lambda row: f"row {row}") if self.source is None else self.source.where
+        return _input.constant_within(values, self.bag_index, self.ids, where, name)
+
+    def require_complete(self, advice: str) -> None:
+        """Raise `InputError`, with ``advice``, if a value is missing."""
+        self._refuse(np.isnan, f"is missing (NaN). {advice}")
+
+    def _refuse(self, is_bad: Callable[[Array], Any], why: str) -> None:
+        """Raise `InputError` if a value is bad."""
+        stored = self._stored
+        bad = is_bad(stored if self.sparse is None else stored.data)
+        if not bad.any():
+            return
+        if self.sparse is None:
+            row, feature = np.argwhere(bad)[0]
+        else:
+            place = int(np.argmax(bad))
+            row, feature = int(np.searchsorted(stored.indptr, place, side="right")) - 1, stored.indices[place]
+        raise InputError(f"{self._where(int(row), int(feature))} {why}")
+
+    def _where(self, row: int, feature: int) -> str:
+        bag = int(np.searchsorted(self.offsets, row, side="right")) - 1
+        place = "" if self.source is None else f" ({self.source.where(row)})"
+        inside = f"row {row - self.offsets[bag]} of the bag{place}"
+        return f"Feature {self.names[feature]!r} of bag {self.ids[bag]!s}, {inside},"
 
     # ------------------------------------------------------------------ other features
 
@@ -344,7 +582,7 @@ class Bags(Packed):
         """
         if self.columns is None or self.columns == columns:
             return self
-        return self.with_features(*columns.recoded(self.instances, self.columns, optional))
+        return self.with_features(*columns.recode(self.instances, self.columns, optional))
 
     def with_bag_features(self, values: npt.ArrayLike, feature_names: Iterable[str] | None = None) -> Bags:
         """Return bags with features of the bags themselves beside those of the instances.
@@ -370,7 +608,7 @@ class Bags(Packed):
             raise InputError(f"There are {self.n_bags} bags but {len(found)} rows of bag features: pass one per bag.")
         names = list(feature_names or arrays.text_names(values) or (f"bag{d + 1}" for d in range(found.shape[1])))
         repeated = np.repeat(found, self.sizes, axis=0)
-        rows = _conversion.beside(self.instances if self.sparse is None else self.sparse, repeated)
+        rows = _input.beside(self.instances if self.sparse is None else self.sparse, repeated)
         if self.columns is not None:
             return self.with_features(rows, Columns([*self.columns, *map(Column, names)]))
         return self.with_rows(rows, [*self.names, *names])
@@ -402,7 +640,7 @@ class Bags(Packed):
         """
         if self.columns is None or not self.columns.categorical.any():
             return self
-        return self.with_features(*_frames.indicators(self.instances, self.columns))
+        return self.with_features(*self.columns.indicators(self.instances))
 
     def map_instances(
         self, transform: Callable[[Array], npt.ArrayLike], feature_names: Iterable[str] | None = None
@@ -444,7 +682,203 @@ class Bags(Packed):
             source=self.source,
         )
 
-    _repr_html_ = bags_html
+    # ------------------------------------------------------------------ data frames
+
+    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """Return a data frame with one row per instance: bag, label (where known), and all columns, features or not.
+
+        Categories and dates are written as such, so that `from_frame` makes the same bags of it.
+
+        Parameters
+        ----------
+        library : "pandas" or "polars"
+            Which must be installed.
+
+        Examples
+        --------
+        >>> bags = Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"], labels=["yes", "no"])
+        >>> print(bags.to_frame().to_string(index=False))
+         bag label  width
+           0   yes    1.0
+           0   yes    2.0
+           1    no    3.0
+        """
+        found: dict[str, Array] = {"bag": self.ids[self.bag_index]}
+        if self.labels is not None:
+            found["label"] = self.labels[self.bag_index]
+        if self.instance_labels is not None:
+            found["instance_label"] = self.instance_labels
+        extra = {} if self.source is None else self.source.extra
+        for d, column in enumerate(self.columns or map(Column, self.names)):
+            if column.source in extra:  # the date itself instead of its parts
+                found.setdefault(column.source, extra[column.source])
+                continue
+            if column.name in found:
+                raise InputError(f"The column {column.name!r} would occur twice: rename the feature.")
+            found[column.name] = _decode(column, self.instances[:, d])
+        found |= {name: values for name, values in extra.items() if name not in found}
+        lists = {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
+        return data_frame(library, lists)
+
+    def instance_frame(self) -> Any:
+        """Return the features alone as a pandas data frame, one row per instance; categories are text.
+
+        Examples
+        --------
+        >>> Bags.from_list([[[1.0], [2.0]], [[3.0]]], ["width"]).instance_frame()["width"].tolist()
+        [1.0, 2.0, 3.0]
+        """
+        columns = self.columns or map(Column, self.names)
+        return data_frame("pandas", {each.name: _decode(each, self.instances[:, d]) for d, each in enumerate(columns)})
+
+    def _repr_html_(self) -> str:
+        return _bags_html(self)
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+# ---------------------------------------------------------------------- conversion
+
+
+def as_bags(X: Any) -> Bags:
+    """Convert to `Bags`.
+
+    Parameters
+    ----------
+    X : object
+        - `Bags`: returned unchanged;
+        - a list, tuple or 1-D object array with one 2-D array (or nested list, tensor) per bag, or one
+          dictionary ``{"X": instances, "Y": label}`` per bag;
+        - a pair ``(instances, bag_ids)``;
+        - a 3-D array: bags of equal size (use `Bags.from_padded` for padded bags);
+        - **a 2-D array, also a sparse one, a table without a bag column, or nested lists of depth 2: each row is a
+          bag of one instance**, as scikit-learn's tools expect.
+
+    Examples
+    --------
+    >>> as_bags([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
+    Bags(2 bags, 3 instances, 2 features, 1-2 instances per bag)
+    >>> as_bags(np.zeros((4, 3)))  # a plain array: four bags of one instance
+    Bags(4 bags, 4 instances, 3 features, 1 instance per bag)
+    >>> as_bags((np.zeros((4, 3)), [7, 7, 8, 8]))
+    Bags(2 bags, 4 instances, 3 features, 2 instances per bag)
+    """
+    if isinstance(X, Bags):
+        return X
+    if type(X).__name__ == "BagStream":
+        raise InputTypeError(
+            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
+            "elsewhere, pass its parts one at a time."
+        )
+    if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
+        return Bags.from_long(X[0], X[1])
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Bags):
+        raise InputTypeError("Expected bags, got a list of Bags: join them with Bags.concatenate.")
+    if arrays.is_sparse(X):
+        return Bags(X, np.arange(X.shape[0] + 1))
+    found = _input.bags_or_rows(X)
+    if isinstance(found, list):
+        return Bags.from_list(found)
+    try:
+        rows = arrays.matrix(found)
+    except InputTypeError as problem:
+        if arrays.column_names(X) is None:
+            raise
+        what = str(problem).removesuffix(": features must be numeric; encode text first.").rstrip(".")
+        raise InputTypeError(
+            f"{what}. Read a table that has a column of bags, text or dates with Bags.from_frame(frame, bag=..., "
+            "label=...); for a fitted model, with Bags.from_frame(frame, bag=..., columns=model.columns_)."
+        ) from None
+    if not len(rows):
+        raise InputError("There are no bags: the table has no rows.")
+    return Bags(rows, np.arange(len(rows) + 1), feature_names=arrays.text_names(X))
+
+
+def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Bags:
+    """Group the rows of a table into bags, whatever it was read from; see `Bags.from_frame`."""
+    found = features_of(table, options, columns)
+    return Bags.from_long(
+        found.instances,
+        table.bag,
+        labels=table.label,
+        instance_labels=table.instance_label,
+        columns=found.columns,
+        source=found.source,
+    )
+
+
+def _decode(column: Column, values: Array) -> Array:
+    """Return a feature as a column of a data frame: names of categories, and dates."""
+    if column.categories:
+        names = np.array([*column.categories, None], dtype=object)
+        return np.asarray(names[np.where(np.isnan(values), -1, values).astype(int)])
+    if column.kind == "date":
+        moments = np.where(np.isnan(values), 0.0, values) * 86_400_000_000
+        found = np.datetime64("1970-01-01", "us") + moments.round().astype("timedelta64[us]")
+        return np.asarray(np.where(np.isnan(values), np.datetime64("NaT", "us"), found))
+    return values
+
+
+# ---------------------------------------------------------------------- notebooks
+
+_ROWS, _FEATURES, _LABELS = 6, 12, 10
+
+
+def _bags_html(bags: Bags) -> str:
+    """Return a summary of bags, and their first rows."""
+    columns = list(bags.columns or map(Column, bags.names))
+    parts: list[Any] = [html.element("p", html.element("b", repr(bags)))]
+    if bags.labels is not None and bags.labels.ndim == 1:
+        parts.append(html.line(f"Labels: {_label_counts(bags.labels)}"))
+    rows = [_summary(column, bags.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
+    heads = ["feature", "values", "least", "median", "greatest", "missing", ""]
+    parts.append(html.table("Features", heads, rows, n_words=2))
+    if len(columns) > _FEATURES:
+        parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))
+    parts.append(_first_rows(bags, columns[:_FEATURES]))
+    return html.fragment(*parts)
+
+
+def _label_counts(labels: Array) -> str:
+    counts = Counter(labels.tolist())
+    if len(counts) > _LABELS and labels.dtype.kind in "iuf":
+        return f"numbers from {labels.min():.4g} to {labels.max():.4g}, mean {labels.mean():.4g}"
+    shown = [f"{name} ({count:,} bag{'' if count == 1 else 's'})" for name, count in counts.most_common(_LABELS)]
+    return ", ".join(shown) + (f" and {len(counts) - _LABELS} more" if len(counts) > _LABELS else "")
+
+
+def _summary(column: Column, values: Array) -> list[Any]:
+    known = values[~np.isnan(values)]
+    missing = f"{len(values) - len(known):,}" if len(known) < len(values) else ""
+    if column.categories:
+        names = ", ".join(column.categories[:4]) + (", ..." if len(column.categories) > 4 else "")
+        n = len(column.categories)
+        drawn = histogram_svg(histogram(values, -0.5, n - 0.5, n))
+        return [column.name, f"{n} categories: {names}", "", "", "", missing, drawn]
+    if not len(known):
+        return [column.name, column.kind, "", "", "", missing, ""]
+    low, middle, high = (float(value) for value in np.quantile(known, [0, 0.5, 1]))
+    shown = [column.shown(value) or f"{value:.4g}" for value in (low, middle, high)]
+    unit = f" [{column.unit}]" if column.shown(low) is None and column.unit else ""
+    return [column.name, column.kind + unit, *shown, missing, histogram_svg(histogram(values, low, high))]
+
+
+def _first_rows(bags: Bags, columns: list[Column]) -> Any:
+    n = min(_ROWS, bags.n_instances)
+    own = bags.bag_index[:n]
+    labeled = bags.labels is not None
+    rows = []
+    for i in range(n):
+        cells = [
+            "missing" if np.isnan(value) else column.shown(float(value)) or f"{value:.4g}"
+            for column, value in zip(columns, bags.instances[i], strict=False)
+        ]
+        rows.append([str(bags.ids[own[i]]), *([str(bags.labels[own[i]])] if bags.labels is not None else []), *cells])
+    heads = ["bag", *(["label"] if labeled else []), *(column.name for column in columns)]
+    title = f"The first {n} of {bags.n_instances:,} instances" if bags.n_instances > n else "Instances"
+    return html.table(title, heads, rows, n_words=1 + labeled)

@@ -9,8 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, described
 from fuzzymil._utils.prefetch import prefetch
-from fuzzymil.bags._as_bags import as_bags
-from fuzzymil.bags._bags import Bags
+from fuzzymil.bags._bags import Bags, as_bags
 
 
 class BagStream:

@@ -15,9 +15,15 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
-from fuzzymil.bags import _dates
-from fuzzymil.bags.notation import USUAL
-from fuzzymil.bags.values import Numbers, Text, Values
+from fuzzymil.bags.series import (
+    PLAIN_NUMBERS,
+    NumberSeries,
+    Series,
+    TextSeries,
+    date_text,
+    days_since_1970,
+    hour_text,
+)
 
 __all__ = ["DATE", "HOUR", "KINDS", "WEEKDAYS", "Column", "Columns", "value_text"]
 
@@ -90,12 +96,6 @@ class Column:
         """Return a value as a person writes it; None for plain numbers."""
         return value_text(value, self.unit, self.categories)
 
-    def only_known(self, values: Array) -> Array:
-        """Return one column of 0 and 1 for each category, shape (n, n_categories); all are 0 for other categories."""
-        found: Array = (values[:, None] == np.arange(len(self.categories))).astype(float)
-        found[np.isnan(values)] = np.nan
-        return found
-
 
 def value_text(value: float, unit: str, categories: Sequence[str] = ()) -> str | None:
     """Return a category, a date or a time of day as a person writes it; None for other numbers.
@@ -108,7 +108,7 @@ def value_text(value: float, unit: str, categories: Sequence[str] = ()) -> str |
     if categories:
         place = int(value) if value == value and abs(value) < len(categories) else -1
         return categories[place] if place >= 0 and place == value else "another category"
-    return _dates.date_text(value) if unit == DATE else _dates.hour_text(value) if unit == HOUR else None
+    return date_text(value) if unit == DATE else hour_text(value) if unit == HOUR else None
 
 
 class Columns(tuple[Column, ...]):
@@ -164,7 +164,7 @@ class Columns(tuple[Column, ...]):
 
     # ------------------------------------------------------------------ encoding
 
-    def encode(self, table: Mapping[str, Values], bag_of_row: Array) -> tuple[Array, Columns]:
+    def encode(self, table: Mapping[str, Series], bag_of_row: Array) -> tuple[Array, Columns]:
         """Return the features of the rows of a table, and the columns with the categories that were met in it.
 
         A category that is not known gets a code, and a name, after all that are: it fits no condition that names a
@@ -172,7 +172,7 @@ class Columns(tuple[Column, ...]):
 
         Parameters
         ----------
-        table : mapping of str to Values
+        table : mapping of str to Series
         bag_of_row : array of int, shape (n_rows,)
         """
         values, found = [], []
@@ -182,12 +182,12 @@ class Columns(tuple[Column, ...]):
                     f"There is no column {column.source!r}, which is needed for the feature {column.name!r}; the "
                     f"columns are {listed(table)}.{did_you_mean(column.source, table)}"
                 )
-            encoded, known = _encoded(column, table[column.source], bag_of_row)
+            encoded, known = _encode(column, table[column.source], bag_of_row)
             values.append(encoded)
             found.append(known)
         return np.column_stack(values), Columns(found)
 
-    def recoded(self, instances: Array, own: Columns, optional: Collection[str] = ()) -> tuple[Array, Columns]:
+    def recode(self, instances: Array, own: Columns, optional: Collection[str] = ()) -> tuple[Array, Columns]:
         """Return instances with these features, in this order and with these codes of categories.
 
         Parameters
@@ -223,30 +223,55 @@ class Columns(tuple[Column, ...]):
                     f"Feature {column.name!r} was a {column.kind} in training, but is a {own[d].kind} here: pass "
                     "columns=model.columns_ when you read the data, and it is encoded as in training."
                 )
-            codes, known = _recoded(instances[:, d], own[d], column)
+            codes, known = _recode(instances[:, d], own[d], column)
             values.append(codes)
             found.append(known)
         return np.column_stack(values), Columns(found)
 
+    def indicators(self, instances: Array) -> tuple[Array, Columns]:
+        """Return features in which each category is a column of 0 and 1, and their names.
 
-def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, Column]:
+        All indicators of a category that is not among ``categories`` are 0; those of a missing value are NaN.
+        """
+        values, names = [], []
+        for d, column in enumerate(self):
+            own = instances[:, [d]]
+            if column.categories:
+                found = (own == np.arange(len(column.categories))).astype(float)
+                found[np.isnan(own[:, 0])] = np.nan
+                values.append(found)
+                names += [f"{column.name}={category}" for category in column.categories]
+            else:
+                values.append(own)
+                names.append(column.name)
+        return np.hstack(values), Columns(map(Column, names))
+
+    def union(self, others: Iterable[Columns]) -> Columns:
+        """Return these columns with the categories that any of several bags has."""
+        found = self
+        for other in others:
+            found = found.recode(np.zeros((1, len(other))), other)[1]
+        return found
+
+
+def _encode(column: Column, values: Series, bag_of_row: Array) -> tuple[Array, Column]:
     where = f"Column {column.source!r}"
     if column.kind == "number":
-        if not isinstance(values, Numbers):
-            advice = USUAL.advice(values.distinct[0], values.distinct) if isinstance(values, Text) else ""
+        if not isinstance(values, NumberSeries):
+            advice = PLAIN_NUMBERS.advice(values.distinct[0], values.distinct) if isinstance(values, TextSeries) else ""
             more = f" {advice[0].upper()}{advice[1:]}." if advice else ""
-            raise InputTypeError(f"{where} must have numbers, got {values.example()}.{more}")
+            raise InputTypeError(f"{where} must have numbers, got {values.describe()}.{more}")
         return values.numbers, column
     if column.kind == "category":
         text = values.as_text()
         return _codes(text, column)
-    clock = values.as_hours() if isinstance(values, Text) else values
-    if isinstance(clock, Numbers) and column.kind == "hour" and clock.unit == HOUR:
+    clock = values.as_hours() if isinstance(values, TextSeries) else values
+    if isinstance(clock, NumberSeries) and column.kind == "hour" and clock.unit == HOUR:
         return clock.numbers, column
     moments = values.as_dates()
     if isinstance(moments, str):
         raise InputTypeError(f"{where} must have dates, but {moments}.")
-    days = _dates.days_of(moments)
+    days = days_since_1970(moments)
     if column.kind == "date":
         return days, column
     if column.kind == "weekday":
@@ -258,40 +283,40 @@ def _encoded(column: Column, values: Values, bag_of_row: Array) -> tuple[Array, 
     return days - first[bag_of_row], column
 
 
-def _codes(text: Text, column: Column) -> tuple[Array, Column]:
+def _codes(text: TextSeries, column: Column) -> tuple[Array, Column]:
     """Return the codes of categories, whatever their case; those that are not known come after all that are."""
     names = list(column.categories)
-    known = {folded(name): code for code, name in enumerate(names)}
+    known = {category_key(name): code for code, name in enumerate(names)}
     codes = np.empty(len(text.distinct) + 1)
     codes[-1] = np.nan  # of what is missing
     for place, value in enumerate(text.distinct):
-        key = folded(value)
+        key = category_key(value)
         if key not in known:
             known[key] = len(names)
-            names.append(spelled(value))
+            names.append(category_name(value))
         codes[place] = known[key]
     return codes[text.codes], dataclasses.replace(column, categories=tuple(names))
 
 
-def _recoded(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
+def _recode(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
     if own.categories == wanted.categories or wanted.kind != "category":
         return values, own
     missing = np.isnan(values)
     codes = np.where(missing, -1, values).astype(np.int64)
-    return _codes(Text(list(own.categories), codes), wanted)
+    return _codes(TextSeries(list(own.categories), codes), wanted)
 
 
-def folded(name: str) -> str:
+def category_key(name: str) -> str:
     """Return what is compared of the name of a category: neither case nor the number of blanks matters.
 
     Examples
     --------
-    >>> folded(" Live  Chat")
+    >>> category_key(" Live  Chat")
     'live chat'
     """
     return " ".join(name.split()).casefold()
 
 
-def spelled(name: str) -> str:
+def category_name(name: str) -> str:
     """Return the name of a category without needless blanks."""
     return " ".join(name.split())

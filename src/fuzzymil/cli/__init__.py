@@ -12,22 +12,21 @@ from fuzzymil.cli._streams import OutputError, open_streams
 
 if TYPE_CHECKING:
     from fuzzymil.cli._app import app
-    from fuzzymil.cli.reproduce import Experiment
 
-__all__ = ["Experiment", "app", "main"]
+__all__ = ["app", "main"]
 
 _IN_ORDER = (
     *("fit", "evaluate"),
     *("predict", "explain", "rules", "studio", "plot", "report"),
-    *("demo", "reproduce", "bench", "data", "cache"),
+    *("demo", "bench", "data", "cache"),
 )
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("Experiment", "app"):
+    if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     _register()
-    return getattr(import_module(f"{__name__}.{'_app' if name == 'app' else 'reproduce'}"), name)
+    return import_module(f"{__name__}._app").app
 
 
 def _register(command: str = "") -> None:

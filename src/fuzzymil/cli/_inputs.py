@@ -331,7 +331,7 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None
         note(f"Guessed the {' and '.join(roles)} column{'s' if len(roles) > 1 else ''}; override with {options}.")
     unused = getattr(getattr(bags, "source", None), "unused", ())
     if unused and not used.exclude_text and model is None:  # `Source` says what a model lacks
-        from fuzzymil.bags.tables import unused_in_words
+        from fuzzymil.bags.table import unused_in_words
 
         note(unused_in_words(unused, _said))
 

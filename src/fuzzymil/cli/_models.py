@@ -191,7 +191,7 @@ def holds_rules(path: Path) -> bool:
 
 
 def _is_named_as_rules(path: Path) -> bool:
-    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.rules.files import ENDINGS
 
     return ENDINGS.get(path.suffix.lower(), "json") != "json"
 
@@ -199,7 +199,7 @@ def _is_named_as_rules(path: Path) -> bool:
 def read_all_rules(path: Path) -> list[Any]:
     """Return the rule bases of a model, best first, or the rules in a file that holds only rules."""
     from fuzzymil.rules import json
-    from fuzzymil.rules.formats import read_rules, rules_of_model
+    from fuzzymil.rules.files import read_rules, rules_of_model
 
     _check_file(path, "model or rules")
     if _is_named_as_rules(path):

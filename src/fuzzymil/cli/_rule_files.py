@@ -16,7 +16,7 @@ from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_mode
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
-    from fuzzymil.bags.notation import Notation
+    from fuzzymil.bags.series import NumberFormat
     from fuzzymil.rules import MamdaniRules, RuleBase
 
 _TABLES = (".csv", ".tsv", ".txt", ".data")
@@ -74,7 +74,7 @@ class RuleFile:
 
         In a table without a column of bags, every row is a bag of its own.
         """
-        from fuzzymil.bags.notation import Notation
+        from fuzzymil.bags.series import NumberFormat
         from fuzzymil.rules.inference import matched
 
         needed = self.feature_names_in_
@@ -83,7 +83,7 @@ class RuleFile:
                 names, rows = _read_rows(file, columns.encoding)
                 bag = _bag_column(file, columns, names, needed)
                 if bag is None:
-                    rows_of = _rows_as_bags(file, names, rows, needed, Notation(**columns.notation()))
+                    rows_of = _rows_as_bags(file, names, rows, needed, NumberFormat(**columns.notation()))
                     return "row", self._noted("row", rows_of)
             # Features that the table does not have may be made of its dates.
             only = tuple(needed) if {*needed} <= {*names} else columns.only
@@ -180,7 +180,7 @@ def _bag_column(file: Path, columns: Columns, names: list[str], needed: tuple[st
 
 
 def _rows_as_bags(
-    file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...], notation: Notation
+    file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...], number_format: NumberFormat
 ) -> Bags:
     from fuzzymil.bags import Bags
 
@@ -192,16 +192,18 @@ def _rows_as_bags(
             )
     if not rows:
         raise InputError(f"{file} has no rows.")
-    x = [[_number(row[name], name, number, notation) for name in needed] for number, row in enumerate(rows, start=1)]
+    x = [
+        [_number(row[name], name, number, number_format) for name in needed] for number, row in enumerate(rows, start=1)
+    ]
     return Bags.from_long(x, list(range(1, len(rows) + 1)), feature_names=list(needed))
 
 
-def _number(text: str, column: str, row: int, notation: Notation) -> float:
+def _number(text: str, column: str, row: int, number_format: NumberFormat) -> float:
     if not text.strip():
         return float("nan")
-    found = notation.number(text)
+    found = number_format.parse(text)
     if found is None:
-        advice = notation.advice(text, [text])
+        advice = number_format.advice(text, [text])
         more = f"; {advice}" if advice else ""
         raise InputError(f"Row {row}, column {column!r}: expected a number, found {text!r:.60}{more}.")
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import enum
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,23 +14,17 @@ from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
 from fuzzymil.cli._models import read_all_rules
 
-__all__ = ["RuleFormat", "rules"]
+__all__ = ["rules"]
 
 
-class RuleFormat(enum.StrEnum):
-    """How to write rules."""
+_NO_LIMITS = ("fis", "fcl", "fml")
+"""Formats that cannot clip values to the ranges of the inputs."""
 
-    text = "text"
-    rules = "rules"
-    markdown = "markdown"
-    latex = "latex"
-    json = "json"
-    fll = "fll"
-    fis = "fis"
-    fcl = "fcl"
-    fml = "fml"
-    python = "python"
-    c = "c"
+
+def _format_names(incomplete: str) -> Iterator[str]:
+    from fuzzymil.rules.files import FORMATS
+
+    return (name for name in ("text", *FORMATS) if name.startswith(incomplete))
 
 
 @app.command(
@@ -53,9 +47,10 @@ def rules(
         ),
     ],
     format: Annotated[
-        RuleFormat | None,
+        str | None,
         typer.Option(
             metavar="FORMAT",
+            autocompletion=_format_names,
             help="text for reading; rules for the rule language, which can be read back; json; markdown and latex for "
             "tables; fll for fuzzylite; fis for MATLAB; fcl and fml, which are standards; python and c for code. "
             "Default: by the extension of --output, else text.",
@@ -86,27 +81,21 @@ def rules(
 ) -> None:
     """Show the rules of a model, or convert a file of rules."""
     check_target(output, model)
-    chosen = _format(RuleFormat.json if as_json else format, output)
+    chosen = _format("json" if as_json else format, output)
     found = _member(read_all_rules(model), member)
     if diff is not None:
         write_text(output, _difference(found, _member(read_all_rules(diff), member), chosen, digits))
         return
-    if chosen is RuleFormat.fis:
-        found = _without_limits(found)
-    for lost in _losses(found, chosen):
-        note(f"Note: {lost}")
-    write_text(output, _written(found, chosen, max_conditions, digits))
+    write_text(output, _text(_without_limits(found) if chosen in _NO_LIMITS else found, chosen, max_conditions, digits))
 
 
-def _format(format: RuleFormat | None, output: Path | None) -> RuleFormat:
+def _format(format: str | None, output: Path | None) -> str:
+    from fuzzymil.rules.files import FORMATS, format_of
+
     if format is not None:
+        known_name("--format", format, ("text", *FORMATS))
         return format
-    if output is None or output == STANDARD:
-        return RuleFormat.text
-    from fuzzymil.rules.formats import ENDINGS
-
-    known_name("file extension", output.suffix.lower(), ENDINGS, "for rules")
-    return RuleFormat(ENDINGS[output.suffix.lower()])
+    return "text" if output is None or output == STANDARD else format_of(output).name
 
 
 def _member(members: list[Any], number: int) -> Any:
@@ -118,61 +107,42 @@ def _member(members: list[Any], number: int) -> Any:
     return members[number - 1]
 
 
-def _difference(old: Any, new: Any, format: RuleFormat, digits: int) -> str:
+def _difference(old: Any, new: Any, format: str, digits: int) -> str:
     import json
 
     if type(old) is not type(new):
         raise ParameterError("--diff compares rules of one kind, but only one of these concludes numbers.")
-    if format not in (RuleFormat.text, RuleFormat.json):
+    if format not in ("text", "json"):
         raise ParameterError(f"--diff is written as text or json, not as {format}.")
     found = old.diff(new)
-    return json.dumps(found.to_dict(), indent=2) if format is RuleFormat.json else str(found.to_text(digits))
+    return json.dumps(found.to_dict(), indent=2) if format == "json" else str(found.to_text(digits))
 
 
 def _without_limits(found: Any) -> Any:
-    """Return rules without limits on the values of variables, which .fis files cannot express."""
+    """Return rules that do not clip values to the ranges of the inputs."""
     import dataclasses
 
     base = getattr(found, "premises", found)
     if not base.limited:
         return found
-    note("Note: The model clips values to the range seen in training; a .fis file cannot express that.")
+    note("Note: The model clips values to the range seen in training, which this format cannot express.")
     base = dataclasses.replace(base, limited=False)
     return dataclasses.replace(found, premises=base) if hasattr(found, "premises") else base
 
 
-def _losses(found: Any, format: RuleFormat) -> list[str]:
-    from fuzzymil.rules.formats import what_is_lost
+def _text(found: Any, format: str, max_conditions: int, digits: int) -> str:
+    from fuzzymil.rules.files import export_rules, what_is_lost
 
-    return what_is_lost(found, format.value) if format in (RuleFormat.fll, RuleFormat.fis) else []
-
-
-def _written(found: Any, format: RuleFormat, max_conditions: int, digits: int) -> str:
-    longest = 0
-    if format in (RuleFormat.text, RuleFormat.markdown, RuleFormat.latex):
-        longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
-        if longest > max_conditions:
-            note(
-                f"Showing up to {max_conditions} of {longest} conditions per rule; --max-conditions {longest} shows all."
-            )
-    if format is RuleFormat.text:
+    is_table = format in ("markdown", "latex")
+    longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
+    if (format == "text" or is_table) and longest > max_conditions:
+        note(f"Showing up to {max_conditions} of {longest} conditions per rule; --max-conditions {longest} shows all.")
+    if format == "text":
         text = found.to_text(max_conditions, digits)
         # The sets of conditions that are not shown would bury the rules.
         return text if longest > max_conditions else f"{text}\n\nwith\n{found.describe_terms(digits=digits)}"
-    if format is RuleFormat.rules:
-        return str(found.to_source())
-    if format is RuleFormat.json:
-        return _saved(found)
-    if format in (RuleFormat.markdown, RuleFormat.latex):
-        return str(getattr(found, f"to_{format}")(max_conditions, digits))
-    return str(getattr(found, f"to_{format}")())
-
-
-def _saved(found: Any) -> str:
-    """Return the JSON of a file of rules, so that piped output can be read again."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
-        path = Path(folder) / "rules.json"
-        found.save(path)
-        return path.read_text(encoding="utf-8")
+    if is_table:
+        return export_rules(found, format, max_conditions=max_conditions, digits=digits)
+    for lost in what_is_lost(found, format):
+        note(f"Note: {lost}")
+    return export_rules(found, format)

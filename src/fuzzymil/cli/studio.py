@@ -16,7 +16,7 @@ from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_mode
 
 if TYPE_CHECKING:
     from fuzzymil.studio import Document, Session
-    from fuzzymil.studio.context import Data
+    from fuzzymil.studio.document import Data
 
 __all__ = ["studio"]
 
@@ -92,9 +92,8 @@ def studio(
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:
     from fuzzymil.studio import Session
-    from fuzzymil.studio.context import Data
-    from fuzzymil.studio.demo import demo_bags, demo_document
-    from fuzzymil.studio.start import salvaged, starter
+    from fuzzymil.studio.document import Data
+    from fuzzymil.studio.start import demo_bags, demo_document, readable_part, starting_rules
 
     folder = Path.cwd()
     if demo or (rules is None and data is None):
@@ -108,11 +107,11 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
     if documents is None:  # a text with mistakes
         assert rules is not None
         draft = rules.read_text(encoding="utf-8-sig")
-        documents = [salvaged(draft)]
+        documents = [readable_part(draft)]
         note(f"{rules} has mistakes: they are marked in the Rules view, where you can mend them.")
     elif not documents:
         assert bags is not None
-        documents = [starter(bags)]
+        documents = [starting_rules(bags)]
     return Session(
         documents[0],
         opened,
@@ -134,7 +133,7 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
     None instead of the rules if they are a text with mistakes.
     """
-    from fuzzymil.rules.formats import ENDINGS
+    from fuzzymil.rules.files import ENDINGS
     from fuzzymil.studio import Document
 
     if holds_rules(path):
@@ -153,7 +152,7 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
 def _data(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Data:
     from fuzzymil.cli._inputs import read_data
-    from fuzzymil.studio.context import Data
+    from fuzzymil.studio.document import Data
 
     found = read_data(path, columns, format, remembered=remembered)
     read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}

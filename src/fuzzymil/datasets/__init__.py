@@ -1,8 +1,5 @@
 """Reading and writing bags, benchmark datasets, and simulated data."""
 
-from importlib import import_module
-from typing import Any
-
 from fuzzymil.datasets._benchmarks import (
     BENCHMARKS,
     BenchmarkSet,
@@ -15,8 +12,7 @@ from fuzzymil.datasets._benchmarks import (
     load_tiger,
 )
 from fuzzymil.datasets._io import Guess, guess_format, read_bags, stream_bags, write_bags
-from fuzzymil.datasets._planted import PLANTED, PlantedProblem, make_planted
-from fuzzymil.datasets._synthetic import CONCEPTS, make_two_concepts
+from fuzzymil.datasets._synthetic import CONCEPTS, PLANTED, PlantedProblem, make_planted, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
 
 __all__ = [
@@ -42,9 +38,3 @@ __all__ = [
     "stream_bags",
     "write_bags",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "gpr":  # the radar simulator, which few need
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.gpr")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +19,159 @@ import numpy as np
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
 from fuzzymil._utils.storage import own_names, rescuing
 from fuzzymil.bags import Bags
-from fuzzymil.datasets._download import MIRROR, DownloadError, address, content_checksum, fetch
 from fuzzymil.datasets._io import read_bags, write_bags
 from fuzzymil.datasets.formats import DataFileError
+
+# Decompression of ``.Z`` files (Unix compress), which the UCI archive still uses for old data.
+
+
+_MAGIC = b"\x1f\x9d"
+_CLEAR = 256
+
+
+def decompress(packed: bytes) -> bytes:
+    """Decompress a ``.Z`` file (adaptive Lempel-Ziv-Welch coding with codes of 9 to 16 bits).
+
+    Examples
+    --------
+    >>> decompress(bytes.fromhex("1f9d906a848801"))
+    b'jBb'
+    """
+    if packed[:2] != _MAGIC or len(packed) < 3:
+        raise ValueError("not a .Z file: it does not begin with the bytes 1f 9d")
+    widest, can_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)
+    if not 9 <= widest <= 16:
+        raise ValueError(f"codes of up to {widest} bits, expected 9 to 16")
+    first_free = _CLEAR + can_clear
+    table = [bytes([value]) for value in range(256)] + [b""] * can_clear
+    out: list[bytes] = []
+    before = b""
+    width = 9
+    begin = at = 24  # in bits; `begin` is where codes of this width start
+    end = 8 * len(packed)
+    while True:
+        if len(table) >= 1 << width and width < widest:
+            begin = at = _boundary(begin, at, width)
+            width += 1
+        if at + width > end:
+            return b"".join(out)
+        code = (int.from_bytes(packed[at >> 3 : (at >> 3) + 3], "little") >> (at & 7)) & ((1 << width) - 1)
+        at += width
+        if code == _CLEAR and can_clear:
+            begin = at = _boundary(begin, at, width)
+            width = 9
+            del table[first_free:]
+            before = b""
+            continue
+        if code < len(table):
+            found = table[code]
+        elif code == len(table) and before:
+            found = before + before[:1]  # the code that is being defined
+        else:
+            raise ValueError(f"code {code} at bit {at - width} is unknown: the file is damaged")
+        out.append(found)
+        if before and len(table) < 1 << widest:
+            table.append(before + found[:1])
+        before = found
+
+
+def _boundary(begin: int, at: int, width: int) -> int:
+    # Codes are written in groups of eight, and the last group is padded before the width changes.
+    return at + (begin - at) % (8 * width)
+
+
+# Download of benchmark data with pooch, verified by content.
+
+
+MIRROR = "FUZZYMIL_MIRROR"
+"""Environment variable with the URL of a mirror that serves the same files."""
+
+RETRIES = 2
+"""Number of retries after a failed download."""
+
+_TIMEOUT = 30.0  # seconds without a response
+_LARGEST = 64 * 2**20  # bytes in a member of an archive; the real ones have five million
+
+
+class DownloadError(InputError, OSError):
+    """A download that failed or returned unexpected data."""
+
+
+def address(home: str) -> str:
+    """Return the URL to download from: the public one, or that of the mirror if one is set."""
+    mirror = os.environ.get(MIRROR)
+    return f"{mirror.rstrip('/')}/{home.rsplit('/', 1)[1]}" if mirror else home
+
+
+def fetch(home: str, folder: Path) -> Bags:
+    """Download a file and read its bags; the downloaded file is not kept.
+
+    `MIRROR` can replace the public URL ``home``. ``folder``, for the temporary download, is created if necessary.
+    """
+    import pooch  # type: ignore[import-untyped]  # heavy, so only when it is needed
+    from requests.exceptions import RequestException
+
+    source = address(home)
+    name = home.rsplit("/", 1)[1]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place:
+            # The exact bytes these hosts serve may change, so the content is checked instead of a file checksum.
+            fetcher = pooch.create(
+                place, base_url="", registry={name: None}, urls={name: source}, retry_if_failed=RETRIES
+            )
+            downloader = pooch.HTTPDownloader(chunk_size=2**16, timeout=_TIMEOUT)
+            return _read_download(Path(fetcher.fetch(name, downloader=downloader)), Path(place))
+    except RequestException as problem:
+        raise DownloadError(f"Could not download {source} ({_reason(problem)}).") from None
+    except InputError as problem:
+        raise DownloadError(f"{source} returned a file that cannot be read: {problem}") from None
+    except OSError as problem:
+        raise DownloadError(f"Could not store {source} in {folder} ({problem.strerror or problem}).") from None
+
+
+def _reason(problem: Exception) -> str:
+    response = getattr(problem, "response", None)
+    return f"{type(problem).__name__}" if response is None else f"HTTP {response.status_code} {response.reason}"
+
+
+def _read_download(raw: Path, place: Path) -> Bags:
+    if raw.suffix != ".zip":
+        return read_bags(raw, format="svmlight")
+    try:
+        with zipfile.ZipFile(raw) as archive:
+            names = sorted(one.filename for one in archive.infolist() if one.file_size <= _LARGEST)
+            tables = [name for end in (".data", ".data.z") for name in names if name.lower().endswith(end)]
+            if not tables:
+                raise InputError(f"the archive contains {names}, expected a table called clean1.data or clean2.data.")
+            content = archive.read(tables[0])
+        if tables[0].lower().endswith(".z"):
+            content = decompress(content)
+    except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError, EOFError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"the archive is damaged ({problem}).") from None
+    table = place / "table.data"
+    table.write_bytes(content)
+    return read_bags(table, format="uci")
+
+
+def content_checksum(bags: Bags) -> str:
+    """Return a SHA-256 checksum of ids, labels and instances, independent of their order."""
+    labels = [None] * len(bags) if bags.labels is None else bags.labels.tolist()
+    digests = []
+    for name, label, instances in zip(bags.ids.tolist(), labels, bags, strict=True):
+        values = instances.astype("<f8") + 0.0  # -0.0 is 0.0
+        ordered = values[np.lexsort(values.T[::-1])]
+        head = f"{name}\0{label}\0{ordered.shape}\0".encode()
+        digests.append(hashlib.sha256(head + ordered.tobytes()).digest())
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()
+
 
 DATA = "FUZZYMIL_DATA"
 """Environment variable with the folder of the data."""
 
-Path_ = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 
 
 class DataNotFound(InputError, FileNotFoundError):
@@ -175,7 +323,7 @@ def describe(name: str) -> BenchmarkSet:
     return BENCHMARKS[name]
 
 
-def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+def load_musk1(folder: _Path | None = None, *, download: bool = True) -> Bags:
     """Load MUSK 1: molecules with or without a musky smell, as bags of conformations.
 
     Parameters
@@ -205,7 +353,7 @@ def load_musk1(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     return _load("musk1", folder, download)
 
 
-def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+def load_musk2(folder: _Path | None = None, *, download: bool = True) -> Bags:
     """Load MUSK 2: like MUSK 1 with other molecules and up to 1044 conformations per bag.
 
     See `load_musk1` for the parameters and where the data is looked up.
@@ -217,7 +365,7 @@ def load_musk2(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     return _load("musk2", folder, download)
 
 
-def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+def load_fox(folder: _Path | None = None, *, download: bool = True) -> Bags:
     """Load Fox: images with or without a fox, as bags of regions.
 
     See `load_musk1` for the parameters and where the data is looked up. The three animal sets have bags in
@@ -230,7 +378,7 @@ def load_fox(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     return _load("fox", folder, download)
 
 
-def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+def load_tiger(folder: _Path | None = None, *, download: bool = True) -> Bags:
     """Load Tiger: images with or without a tiger, as bags of regions.
 
     See `load_musk1` for the parameters and where the data is looked up.
@@ -242,7 +390,7 @@ def load_tiger(folder: Path_ | None = None, *, download: bool = True) -> Bags:
     return _load("tiger", folder, download)
 
 
-def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags:
+def load_elephant(folder: _Path | None = None, *, download: bool = True) -> Bags:
     """Load Elephant: images with or without an elephant, as bags of regions.
 
     See `load_musk1` for the parameters and where the data is looked up.
@@ -257,7 +405,7 @@ def load_elephant(folder: Path_ | None = None, *, download: bool = True) -> Bags
 # ---------------------------------------------------------------- search
 
 
-def _load(name: str, folder: Path_ | None, download: bool) -> Bags:
+def _load(name: str, folder: _Path | None, download: bool) -> Bags:
     facts = BENCHMARKS[name]
     looked: list[Path] = []
     for origin, place in (("folder=", folder), (DATA, os.environ.get(DATA))):
@@ -297,7 +445,7 @@ def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
 
 
 def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags:
-    import pooch  # type: ignore[import-untyped]  # deferred: slow to import
+    import pooch  # deferred: slow to import
 
     cache = Path(pooch.os_cache("fuzzymil"))
     kept = cache / f"{facts.name}.csv.gz"
@@ -315,7 +463,7 @@ def _from_cache(facts: BenchmarkSet, looked: list[Path], download: bool) -> Bags
     if not download:
         raise DataNotFound(f"{facts.title} was not found in {where}, and download=False. {_ways(facts)}")
     try:
-        bags = _as_published(facts, fetch(facts.home, cache, facts.title))
+        bags = _as_published(facts, fetch(facts.home, cache))
         problem = _wrong_content(facts, bags)
         if problem is not None:
             raise DownloadError(f"{address(facts.home)} returned data that is not {facts.title}: {problem}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fuzzymil._utils.errors import InputError, ParameterError, UnusedColumnsWarning, did_you_mean, warn_user
 from fuzzymil.bags import Bags, BagStream, Columns
-from fuzzymil.bags.tables import ColumnOptions, unused_in_words
+from fuzzymil.bags.table import ColumnOptions, unused_in_words
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format
 from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 
@@ -117,7 +117,7 @@ def read_bags(
         - ``"uci"``: the MUSK files of the UCI archive, ``molecule,conformation,f1,...,class``;
         - ``"svmlight"``: sparse text, ``instance:bag:label number:value ...``, features numbered from 1;
         - ``"arff"``: WEKA's relational ARFF;
-        - ``"mat"``: MATLAB up to version 7; `fuzzymil.datasets.formats.matlab` lists the layouts;
+        - ``"mat"``: MATLAB, versions 5 to 7; `fuzzymil.datasets.formats.mat` lists the layouts;
         - ``"parquet"``: a table like CSV, one file or a folder of files (requires pyarrow:
           ``pip install "fuzzymil[parquet]"``); ids and labels keep the types of their columns;
         - ``"npy"``: a folder with one 2-D ``.npy`` array per bag and a ``labels.csv`` with the columns
@@ -164,11 +164,11 @@ def read_bags(
         raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
     options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
     unusual = {"decimal": decimal != ".", "thousands": thousands is not None}
-    said = {"drop": drop, **vars(options), "notation": None, **unusual}
-    chosen = next((name for name, value in said.items() if value), None)
-    if chosen is not None and not known.takes_options:
+    given = {"drop": drop, **vars(options), "number_format": None, **unusual}
+    first = next((name for name, value in given.items() if value), None)
+    if first is not None and not known.takes_options:
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
-        raise ParameterError(f"{chosen}= is supported for {formats}, but {file.path} is read as {known.title}.")
+        raise ParameterError(f"{first}= is supported for {formats}, but {file.path} is read as {known.title}.")
     with _within_memory(file):
         bags = known.read(file, bag, label, options, columns) if known.takes_options else known.read(file, bag, label)
     if bags.source is not None and bags.source.unused and not exclude_text:
@@ -298,7 +298,7 @@ def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> For
 
 
 def _guessed(file: DataFile, bag: Column) -> Format:
-    for known in reversed(FORMATS.values()):
+    for known in sorted(FORMATS.values(), key=lambda known: known.rank)[::-1]:
         if known.matches(file, bag):
             return known
     if file.is_folder:

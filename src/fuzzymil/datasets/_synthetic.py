@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags
 
 CONCEPTS = np.array([[0.5, 0.5], [1.5, 1.5]])
@@ -92,3 +95,217 @@ def _elsewhere(rng: np.random.RandomState, n: int, sigma: float) -> Array:
         distances = np.linalg.norm(points[:, None] - CONCEPTS, axis=2)
         found = np.concatenate([found, points[(distances >= 1.5 * sigma).all(axis=1)]])
     return found[:n]
+
+
+# Bags whose labels follow a known rule, one generator for each kind of bag problem.
+
+
+_SHIFT, _SHIFT_SPREAD = 1.0, 1.5
+"""How far the bags of the shift problem move, and the standard deviation of their values."""
+
+_POINT = np.array([3.0, 7.0, 5.0, 6.0, 4.0, 7.0, 3.0, 5.0])
+_RADIUS = 2.0
+"""The ball of the prototype problem. It lies well inside the range, so that no feature has extreme values in it."""
+
+Drawn = tuple[Array, bool, Array]
+"""The true features of a bag, shape (n_instances, n_columns), its label, and its witnesses, shape (n_instances,)."""
+
+
+@dataclass(frozen=True)
+class PlantedProblem:
+    """A kind of bag problem with a known truth.
+
+    Attributes
+    ----------
+    truth : str
+        What makes a bag positive, in words.
+    features : tuple of str
+        The features that the truth speaks of; empty where only the number of instances counts.
+    columns : tuple of str
+        The features that `make_planted` draws before the noise; those that are not in ``features`` are noise as well.
+    sizes : (int, int)
+        Minimum and maximum number of instances per bag.
+    draw : callable
+        ``draw(rng, size)`` draws one bag.
+    """
+
+    truth: str
+    features: tuple[str, ...]
+    draw: Callable[[np.random.RandomState, int], Drawn]
+    columns: tuple[str, ...] = ("A", "B")
+    sizes: tuple[int, int] = (4, 10)
+
+
+def make_planted(kind: str, n_bags: int = 400, n_noise: int = 20, random_state: Any = None) -> Bags:
+    """Draw bags whose labels follow a known rule.
+
+    Each of the twelve kinds asks something else of a bag: one extreme instance, several conditions in one instance,
+    conditions in different instances, a number of instances, a condition on all of them. ``PLANTED`` states the truth
+    of each kind and the features it speaks of.
+
+    Parameters
+    ----------
+    kind : str
+        A key of ``PLANTED``.
+    n_bags : int
+        Number of bags, half of them positive (one less if the number is odd).
+    n_noise : int
+        Number of features that have nothing to do with the label.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    Bags
+        In random order. Features are A and B, in some kinds up to H, then noise1, noise2, ...; their values are
+        uniform between 0 and 10. Labels are 0 and 1. ``instance_labels`` are 1 for the instances that make a bag
+        positive; where the truth concerns the bag as a whole ("shift", "size", "all"), no instance is marked.
+
+    Examples
+    --------
+    >>> bags = make_planted("pair", n_bags=100, random_state=0)
+    >>> bags.feature_names[:4]
+    ('A', 'B', 'noise1', 'noise2')
+    >>> int(bags.labels.sum())
+    50
+    >>> PLANTED["pair"].truth
+    'one instance has A > 7 and 3 < B < 5'
+    >>> bags.instances[bags.instance_labels == 1][0, :2].round(1)
+    array([9. , 4.1])
+    """
+    from sklearn.utils import check_random_state  # deferred: slow to import
+
+    known_name("kind of planted problem", kind, PLANTED)
+    problem = PLANTED[kind]
+    for name, value, least in (("n_bags", n_bags, 2), ("n_noise", n_noise, 0)):
+        if value < least:
+            raise ParameterError(f"{name} must be at least {least}, got {value}.")
+    rng = check_random_state(random_state)
+    missing = {False: n_bags - n_bags // 2, True: n_bags // 2}
+    drawn: list[Drawn] = []
+    while any(missing.values()):
+        values, label, witnesses = problem.draw(rng, rng.randint(problem.sizes[0], problem.sizes[1] + 1))
+        if missing[label]:
+            missing[label] -= 1
+            drawn.append((values, label, witnesses))
+    # The class that is drawn more rarely comes last otherwise.
+    drawn = [drawn[position] for position in rng.permutation(n_bags)]
+    values = np.concatenate([values for values, _, _ in drawn])
+    offsets = np.cumsum([0, *(len(values) for values, _, _ in drawn)])
+    return Bags(
+        np.column_stack([values, rng.uniform(0, 10, size=(len(values), n_noise))]),
+        offsets,
+        feature_names=[*problem.columns, *(f"noise{number + 1}" for number in range(n_noise))],
+        labels=np.array([label for _, label, _ in drawn], dtype=int),
+        instance_labels=np.concatenate([witnesses for _, _, witnesses in drawn]).astype(int),
+    )
+
+
+def _uniform(
+    judge: Callable[..., tuple[Any, Array | None]], n_columns: int = 2
+) -> Callable[[np.random.RandomState, int], Drawn]:
+    """Draw uniform values, and let ``judge`` find the label and the instances that speak for it."""
+
+    def draw(rng: np.random.RandomState, size: int) -> Drawn:
+        values = rng.uniform(0, 10, size=(size, n_columns))
+        label, speaking = judge(*values.T)
+        found = speaking if label and speaking is not None else np.zeros(size, dtype=bool)
+        return values, bool(label), found
+
+    return draw
+
+
+def _some(a: Array, b: Array) -> tuple[Any, Array]:
+    return (a > 9).any(), a > 9
+
+
+def _pair(a: Array, b: Array) -> tuple[Any, Array]:
+    inside = (a > 7) & (b > 3) & (b < 5)
+    return inside.any(), inside
+
+
+def _either(a: Array, b: Array) -> tuple[Any, Array]:
+    high = (a > 9) | (b > 9)
+    return high.any(), high
+
+
+def _both(a: Array, b: Array) -> tuple[Any, Array]:
+    return (a > 8.5).any() and (b > 8.5).any(), (a > 8.5) | (b > 8.5)
+
+
+def _count(a: Array, b: Array) -> tuple[Any, Array]:
+    return (a > 6.5).sum() >= 3, a > 6.5
+
+
+def _most(a: Array, b: Array) -> tuple[Any, Array]:
+    return (a > 5).mean() > 0.5, a > 5
+
+
+def _size(a: Array, b: Array) -> tuple[Any, None]:
+    return len(a) >= 8, None
+
+
+def _all(a: Array, b: Array) -> tuple[Any, None]:
+    return (b < 8.5).all(), None
+
+
+def _unless(a: Array, b: Array) -> tuple[Any, Array]:
+    return (a > 8).any() and not (b > 9).any(), a > 8
+
+
+def _triple(a: Array, b: Array, c: Array) -> tuple[Any, Array]:
+    inside = (a > 6) & (b < 4) & (c > 3) & (c < 8)
+    return inside.any(), inside
+
+
+def _shift(rng: np.random.RandomState, size: int) -> Drawn:
+    """Draw normal values around 5, in positive bags moved up in A and down in B.
+
+    Uniform values would betray a shift by the first one outside the range, so that the problem would be one of
+    single instances.
+    """
+    label = bool(rng.randint(2))
+    means = 5 + label * np.array([_SHIFT, -_SHIFT])
+    return rng.normal(means, _SHIFT_SPREAD, size=(size, 2)), label, np.zeros(size, dtype=bool)
+
+
+def _prototype(rng: np.random.RandomState, size: int) -> Drawn:
+    """Draw uniform values, in positive bags with one instance drawn from a ball around the point."""
+    label = bool(rng.randint(2))
+    values = rng.uniform(0, 10, size=(size, len(_POINT)))
+    if label:
+        direction = rng.normal(size=len(_POINT))
+        radius = _RADIUS * rng.uniform() ** (1 / len(_POINT))  # uniform in the ball
+        values[rng.randint(size)] = _POINT + radius * direction / np.linalg.norm(direction)
+    inside = np.linalg.norm(values - _POINT, axis=1) <= _RADIUS
+    return values, bool(inside.any()), inside
+
+
+PLANTED: dict[str, PlantedProblem] = {
+    "some": PlantedProblem("some instance has A > 9", ("A",), _uniform(_some)),
+    "pair": PlantedProblem("one instance has A > 7 and 3 < B < 5", ("A", "B"), _uniform(_pair)),
+    "either": PlantedProblem("some instance has A > 9, or some instance has B > 9", ("A", "B"), _uniform(_either)),
+    "both": PlantedProblem(
+        "some instance has A > 8.5, and some instance, the same or another, has B > 8.5", ("A", "B"), _uniform(_both)
+    ),
+    "count": PlantedProblem("at least 3 instances have A > 6.5", ("A",), _uniform(_count)),
+    "most": PlantedProblem("more than half of the instances have A > 5", ("A",), _uniform(_most)),
+    "shift": PlantedProblem(
+        "A is higher by 1 and B lower by 1 in all instances (normal values, standard deviation 1.5)", ("A", "B"), _shift
+    ),
+    "size": PlantedProblem("there are at least 8 instances", (), _uniform(_size), sizes=(3, 12)),
+    "all": PlantedProblem("all instances have B < 8.5", ("B",), _uniform(_all)),
+    "unless": PlantedProblem("some instance has A > 8, and none has B > 9", ("A", "B"), _uniform(_unless)),
+    "triple": PlantedProblem(
+        "one instance has A > 6, B < 4 and 3 < C < 8",
+        ("A", "B", "C"),
+        _uniform(_triple, n_columns=3),
+        columns=("A", "B", "C"),
+    ),
+    "prototype": PlantedProblem(
+        "one instance is within 2 of the point (3, 7, 5, 6, 4, 7, 3, 5) in A to H",
+        tuple("ABCDEFGH"),
+        _prototype,
+        columns=tuple("ABCDEFGH"),
+    ),
+}
+"""The kinds of problem that `make_planted` draws, by name."""

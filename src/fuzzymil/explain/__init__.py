@@ -1,15 +1,14 @@
 """Explanations: which rule, which witness instance, which conditions."""
 
-from fuzzymil.explain._builder import NUMBERS, Reading, chosen_bag, explain, explain_many
 from fuzzymil.explain._effect import Effect, EffectCurve, effect
-from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImportance
-from fuzzymil.explain._permutation import importance
+from fuzzymil.explain._explain import NUMBERS, Reading, explain, explain_many, select_bag
+from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImportance, importance
 from fuzzymil.explain.coverage import Coverage, Unusual
-from fuzzymil.explain.explanation import Explanation
-from fuzzymil.explain.joined import JoinedSet
-from fuzzymil.explain.parts import (
+from fuzzymil.explain.explanation import (
     ConditionExplanation,
     Counterfactual,
+    Explanation,
+    JoinedSet,
     PartExplanation,
     RuleExplanation,
     Witness,
@@ -32,9 +31,9 @@ __all__ = [
     "RuleImportance",
     "Unusual",
     "Witness",
-    "chosen_bag",
     "effect",
     "explain",
     "explain_many",
     "importance",
+    "select_bag",
 ]

@@ -16,8 +16,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.bags import Bags
-from fuzzymil.explain._builder import Reading
-from fuzzymil.explain._permutation import outputs_of, with_values
+from fuzzymil.explain._explain import Reading
+from fuzzymil.explain._importance import mean_output, with_values
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.mamdani import numeric_view
 from fuzzymil.rules.rule import Variable
@@ -202,7 +202,7 @@ def effect(
     chosen = _lines(reading, numeric_view(members[0]).outputs, positive)
 
     def answers(changed: Bags) -> Array:
-        output = outputs_of(members, changed)
+        output = mean_output(members, changed)
         found = output if reading.classes is None or reading.probability is None else reading.probability(output)
         return np.asarray(found[:, [place for place, _ in chosen]])
 

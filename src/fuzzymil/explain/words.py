@@ -1,39 +1,165 @@
-"""Explanations in words, which text, figures and reports share: scores, rules, and what each part rests on."""
+"""Explanations as text; figures, notebooks, reports and the studio take their words and numbers from here, too.
+
+`sum_lines` says what a score is made up of, `pieces` what a rule rests on, and `counterfactual_lines` what would change
+without a witness: every view shows these.
+"""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from fuzzymil.explain._facts import Facts
-from fuzzymil.explain.parts import ConditionExplanation, PartExplanation, RuleExplanation, Witness
-from fuzzymil.explain.text import chance, degree, evenly, number, percent, rest_in_words, value_of
+from fuzzymil.explain.coverage import UNUSUAL
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 
+if TYPE_CHECKING:
+    from fuzzymil.explain.explanation import (
+        ConditionExplanation,
+        Counterfactual,
+        Explanation,
+        PartExplanation,
+        RuleExplanation,
+        Witness,
+    )
+
 __all__ = [
-    "outcome",
+    "Line",
+    "Piece",
+    "chance",
+    "counterfactual_lines",
+    "default_lines",
+    "degree",
+    "explanation_text",
+    "headline",
     "in_short",
+    "name_values",
+    "number",
+    "number_column",
+    "outcome",
     "part_in_words",
+    "percent",
     "pieces",
+    "rest_in_words",
     "rests_on",
     "rule_in_words",
     "score_name",
-    "scorecard",
+    "signed_number",
     "start_in_words",
+    "sum_lines",
     "the_score",
+    "value_of",
 ]
 
 _WIDTH = 80
 _LISTED = 8  # instances
 _ALIKE = 8  # conditions with the same term that are counted; fewer are named
+_MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
+_INVISIBLE = 1e-3  # relative to the strongest rule and the greatest contribution: not seen in three digits
+_NEGLIGIBLE = 0.01  # of the greatest change
+_HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def degree(log_value: float, digits: int = 3) -> str:
+    """Return a degree of truth given its logarithm, even if it is below the smallest floating-point number.
+
+    Examples
+    --------
+    >>> degree(math.log(0.25)), degree(-1e4), degree(-math.inf)
+    ('0.25', '1.14e-4343', '0')
+    """
+    value = math.exp(log_value)
+    if value > 1e-300 or log_value == -math.inf:
+        return printer.format_number(value, digits)
+    exponent, rest = divmod(log_value / math.log(10), 1)
+    mantissa = printer.format_number(10**rest, digits)
+    return f"1e{int(exponent) + 1}" if mantissa == "10" else f"{mantissa}e{int(exponent)}"
+
+
+def number_column(values: Sequence[float], *, signed: bool = True) -> list[str]:
+    """Return numbers as a right-aligned column with the same number of decimals, three digits of the greatest.
+
+    Examples
+    --------
+    >>> number_column([0.4021, -0.0213, 0.0])
+    ['+0.402', '-0.021', ' 0.000']
+    """
+    size = max(map(abs, values), default=0.0)
+    exponent = math.floor(math.log10(size)) if size > 0 else 0
+    style = f"{'+' if signed else ''}.{max(2 - exponent, 0)}f" if -4 <= exponent <= 6 else f"{'+' if signed else ''}.2e"
+    texts = [f"{value:{style}}" for value in values]
+    if signed:  # no sign on what is shown as zero
+        texts = [f" {text[1:]}" if not any(digit in text for digit in "123456789") else text for text in texts]
+    return [text.rjust(max(map(len, texts))) for text in texts]
+
+
+def number(value: float) -> str:
+    """Return a number with three digits.
+
+    Examples
+    --------
+    >>> number(0.12345), number(1234567.0)
+    ('0.123', '1.23e+06')
+    """
+    return printer.format_number(value, 3)
+
+
+def signed_number(value: float) -> str:
+    """Return a number with three digits and its sign.
+
+    Examples
+    --------
+    >>> signed_number(1912.4), signed_number(-0.25)
+    ('+1910', '-0.25')
+    """
+    return f"{'' if value < 0 else '+'}{number(value)}"
+
+
+def chance(probability: float) -> str:
+    """Return a probability with three digits; nothing that is merely rounded is called certain or impossible.
+
+    Examples
+    --------
+    >>> chance(0.12345), chance(0.99999), chance(1e-99), chance(1.0)
+    ('0.123', 'above 0.999', 'below 0.001', '1')
+    """
+    if probability in (0.0, 1.0):
+        return number(probability)
+    return "below 0.001" if probability < 0.001 else "above 0.999" if probability > 0.999 else number(probability)
+
+
+def name_values(names: Sequence[str], values: Sequence[float]) -> str:
+    """Return names with their values.
+
+    Examples
+    --------
+    >>> name_values(["sky", "sea"], [0.5, 1.0])
+    'sky = 0.5, sea = 1'
+    """
+    return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
+
+
+def percent(share: float) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.873), percent(0.0512)
+    ('87%', '5.1%')
+    """
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
 
 # ---------------------------------------------------------------------- the score
 
 
-def score_name(explanation: Facts) -> str:
+def score_name(explanation: Explanation) -> str:
     """Return the name of the explained score: ``sky``, ``decision value``, ``logit``, ``logit of fox``."""
     if explanation.classes is None:
         return printer.quoted(explanation.outputs[explanation.target])
@@ -42,12 +168,12 @@ def score_name(explanation: Facts) -> str:
     return f"{explanation.scale} of {explanation.classes[explanation.target]}"
 
 
-def the_score(explanation: Facts) -> str:
+def the_score(explanation: Explanation) -> str:
     """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
     return ("" if explanation.classes is None else "the ") + score_name(explanation)
 
 
-def outcome(explanation: Facts) -> str:
+def outcome(explanation: Explanation) -> str:
     """Return what the score means: ``probability of yes: 0.67``; empty for numbers."""
     if explanation.classes is None or explanation.probability is None:
         return ""
@@ -55,14 +181,93 @@ def outcome(explanation: Facts) -> str:
     return f"probability of {explanation.classes[place]}: {chance(explanation.probability[place])}"
 
 
+def start_in_words(explanation: Explanation) -> str:
+    """Return what an additive explanation starts from."""
+    mean = f" (mean of {explanation.n_estimators} members)" if explanation.n_estimators > 1 else ""
+    less = f" - {number(explanation.threshold)}" if explanation.threshold else ""
+    return f"default{mean}{less}"
+
+
+class Line(NamedTuple):
+    """A line of the sum that makes up a score: the amount, and the rule that adds it or, in words, what else does."""
+
+    amount: float
+    rule: RuleExplanation | None
+    text: str
+
+
+def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Line]:
+    """Return what the score of an explanation is made up of; the last line is the score.
+
+    The default of additive rules comes first, then the rules that matter most, the other rules in one line, and what
+    comes from no rule.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    max_rules : int, optional
+        Number of rules that have lines of their own. Default: 12 additive ones, otherwise 5.
+
+    Examples
+    --------
+    >>> from fuzzymil.explain import explain
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0], [9.0]], [[0.3], [0.3], [0.3]], [0, 1, 2])
+    >>> [(line.text, round(line.amount, 2)) for line in sum_lines(explain(rules, [[[0.1], [0.9]]]))]
+    [('Rule 2', 0.5), ('Rule 1', 0.0), ('1 other rule', 0.0), ('y', 0.5)]
+    """
+    shown, rest = _split(explanation, max_rules)
+    lines = [Line(rule.contribution, rule, rule.name) for rule in shown]
+    if rest:
+        lines.append(Line(sum(rule.contribution for rule in rest), None, rest_in_words(rest)))
+    if explanation.additive:
+        lines.insert(0, Line(explanation.baseline, None, start_in_words(explanation)))
+    elif explanation.baseline:
+        lines.append(Line(explanation.baseline, None, _baseline(explanation)))
+    meaning = outcome(explanation) if explanation.additive else ""
+    return [*lines, Line(explanation.score, None, score_name(explanation) + (f" -> {meaning}" if meaning else ""))]
+
+
+def _baseline(explanation: Explanation) -> str:
+    if explanation.is_uncovered:
+        return "default: no rule fires"
+    if explanation.n_estimators > 1:
+        return "from members in which no rule fires"
+    return "from no rule" if explanation.joined is None else "from the centroid to the bisector"
+
+
+def _split(explanation: Explanation, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
+    """Split rules into those to show, of normalized ones those that matter, and the rest."""
+    rules = explanation.rules
+    most = (_MOST_LINES if explanation.additive else _MOST_RULES) if max_rules is None else max_rules
+    if explanation.additive or explanation.is_uncovered:
+        return list(rules[:most]), list(rules[most:])
+    strength = _INVISIBLE * max((rule.strength for rule in rules), default=0.0)
+    amount = _INVISIBLE * max((abs(rule.contribution) for rule in rules), default=0.0)
+    shown: list[RuleExplanation] = []
+    rest: list[RuleExplanation] = []
+    for rule in rules:
+        matters = math.isfinite(rule.log_firing) and (rule.strength >= strength or abs(rule.contribution) >= amount)
+        (shown if matters and len(shown) < most else rest).append(rule)
+    return shown, rest
+
+
+def rest_in_words(rest: Sequence[RuleExplanation]) -> str:
+    """Describe the rules that are not shown."""
+    count = f"{len(rest)} other rule{'s' if len(rest) > 1 else ''}"
+    if any(math.isfinite(rule.log_firing) for rule in rest):
+        return count
+    return f"{count} that do{'' if len(rest) > 1 else 'es'} not fire"
+
+
 # ---------------------------------------------------------------------- rules and their parts
 
 
-def rule_in_words(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
+def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
     """Return the premise and the conclusion of a rule as text.
 
-    A long conjunction is shortened to the ``max_conditions`` conditions with the least support. A premise with OR or NOT is
-    shown in full, because omitting a condition would change its meaning.
+    A long conjunction is shortened to the ``max_conditions`` conditions with the least support. A premise with OR or
+    NOT is shown in full, because omitting a condition would change its meaning.
     """
     premise = printer.premise_text(rule.rule.premise)
     for part in rule.parts:
@@ -123,36 +328,34 @@ def rests_on(rule: RuleExplanation, part: PartExplanation, max_conditions: int) 
     return f"{degree(part.log_degree)}: {found}" if len(rule.parts) > 1 else found
 
 
-def pieces(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[tuple[str, list[str]]]:
+class Piece(NamedTuple):
+    """A piece of a rule's premise as text, what it rests on, line by line, and the parts that it is made of."""
+
+    text: str
+    why: list[str]
+    parts: tuple[PartExplanation, ...]
+
+
+def pieces(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[Piece]:
     """Return the premise of a rule in pieces, each with what it rests on.
 
     Parts that are joined by AND are pieces of their own. Other premises are a single piece, with all of their parts.
     """
-    if rule.rule.premise == And(tuple(part for part in _joined(rule))) and len(rule.parts) > 1:
-        starts = ["", *["AND "] * (len(rule.parts) - 1)]
+    parts = rule.parts
+    asked = [Quantified(part.quantifier, part.premise, part.count) for part in parts if part.quantifier is not None]
+    if len(parts) > 1 and rule.rule.premise == And(tuple(asked)):
         return [
-            (start + part_in_words(part, max_conditions), [rests_on(rule, part, max_conditions)])
-            for start, part in zip(starts, rule.parts, strict=True)
+            Piece(
+                "AND " * (n > 0) + part_in_words(part, max_conditions), [rests_on(rule, part, max_conditions)], (part,)
+            )
+            for n, part in enumerate(parts)
         ]
     premise, _ = rule_in_words(explanation, rule, max_conditions)
-    if len(rule.parts) == 1:
-        return [
-            (premise, [rests_on(rule, rule.parts[0], max_conditions)] if rule.rule.conditions or _counts(rule) else [])
-        ]
-    return [
-        (
-            premise,
-            [f"{part_in_words(part, max_conditions)} {rests_on(rule, part, max_conditions)}" for part in rule.parts],
-        )
-    ]
-
-
-def _joined(rule: RuleExplanation) -> Iterator[Quantified]:
-    return (Quantified(part.quantifier, part.premise, part.count) for part in rule.parts if part.quantifier is not None)
-
-
-def _counts(rule: RuleExplanation) -> bool:
-    return any(part.quantifier is not None for part in rule.parts)
+    if len(parts) == 1:
+        why = [rests_on(rule, parts[0], max_conditions)] if rule.rule.conditions or asked else []
+    else:
+        why = [f"{part_in_words(part, max_conditions)} {rests_on(rule, part, max_conditions)}" for part in parts]
+    return [Piece(premise, why, parts)]
 
 
 def _instances(part: PartExplanation, max_conditions: int) -> str:
@@ -173,13 +376,15 @@ def _instances(part: PartExplanation, max_conditions: int) -> str:
         return f"least in instance {_at(first, max_conditions)}"
     if len(part.witnesses) == 1:
         return f"instance {_at(first, max_conditions)}"
-    places = _listed([f"{each.instance} ({each.row})" if each.row else str(each.instance) for each in part.witnesses])
+    places = _enumerate(
+        [f"{each.instance} ({each.row})" if each.row else str(each.instance) for each in part.witnesses]
+    )
     if len(first.conditions) == 1:
         (asked,) = first.conditions
         met = [each.conditions[0] for each in part.witnesses]
         known = [each.shown or ("missing" if each.value is None else number(each.value)) for each in met]
         unit = f" {asked.unit}" if asked.unit and asked.shown is None else ""
-        return f"instances {places}: {printer.quoted(asked.variable)} = {_listed(known)}{unit}"
+        return f"instances {places}: {printer.quoted(asked.variable)} = {_enumerate(known)}{unit}"
     last = part.witnesses[-1]
     return f"instances {places}, least in instance {last.instance}: {_values(last.decisive, max_conditions)}"
 
@@ -198,54 +403,150 @@ def _values(met: tuple[ConditionExplanation, ...], max_conditions: int) -> str:
     return ", ".join(values) + (f" and {more} more" if more else "")
 
 
-def _listed(words: list[str]) -> str:
+def _enumerate(words: list[str]) -> str:
     shown = words if len(words) <= _LISTED else [*words[: _LISTED - 1], f"{len(words) - _LISTED + 1} more"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
-# ---------------------------------------------------------------------- the scorecard
+def value_of(condition: ConditionExplanation) -> str:
+    """Return the value of a condition's variable at the witness: ``pages = 14``."""
+    name = printer.quoted(condition.variable)
+    if condition.value is None:
+        return f"{name} missing"
+    if condition.shown is not None:
+        return f"{name} = {condition.shown}"
+    unit = f" {condition.unit}" if condition.unit else ""
+    moved = condition.counted_as is not None and condition.counted_as != condition.value
+    counted = f" (clipped to {number(condition.counted_as)})" if moved and condition.counted_as is not None else ""
+    return f"{name} = {number(condition.value)}{unit}{counted}"
 
 
-def scorecard(
-    explanation: Facts, shown: list[RuleExplanation], rest: list[RuleExplanation], max_conditions: int
-) -> list[str]:
-    """Return the sum of an additive explanation: the default, what each rule adds and why, and the score."""
-    firing = evenly([rule.strength for rule in shown], signed=False)
+# ---------------------------------------------------------------------- the text, block by block
+
+
+def explanation_text(explanation: Explanation, max_rules: int | None, max_conditions: int) -> str:
+    """Return an explanation as text; see `Explanation.to_text`."""
+    if explanation.is_uncovered:
+        return "\n".join(headline(explanation))
+    lines = sum_lines(explanation, max_rules)
+    blocks = [headline(explanation), _sum(explanation, lines, max_conditions)]
+    if not explanation.additive:
+        blocks += [_rule(explanation, line.rule, max_conditions) for line in lines if line.rule is not None]
+    blocks.append(counterfactual_lines(explanation, lines))
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def headline(explanation: Explanation) -> list[str]:
+    """Return what was predicted, how usual the bag is, and where a default was used instead of rules."""
+    return [*_prediction(explanation), *_usual(explanation), *default_lines(explanation)]
+
+
+def _prediction(explanation: Explanation) -> list[str]:
+    count = "1 instance" if explanation.n_instances == 1 else f"{explanation.n_instances:,} instances, numbered from 0"
+    start = f"Bag {explanation.bag} ({count})"
+    if explanation.classes is None:
+        several = f" (explained: {score_name(explanation)})" if len(explanation.output) > 1 else ""
+        return [f"{start}: {name_values(explanation.outputs, explanation.output)}{several}."]
+    lines = [f"{start}: predicted {explanation.prediction}"]
+    if explanation.probability is not None:
+        place = explanation.classes.index(explanation.prediction)
+        lines[0] += f", probability {chance(explanation.probability[place])}"
+    scale = explanation.scale.capitalize()
+    if len(explanation.outputs) == 1:
+        if not explanation.additive:  # the scorecard ends with it
+            lines.append(f"{scale} {signed_number(explanation.score)}")
+            if len(explanation.classes) == 2:
+                lines[1] += f" ({explanation.classes[1]} above 0)"
+    else:
+        others = ", ".join(
+            f"{label} {number(answer)}"
+            for k, (label, answer) in enumerate(zip(explanation.classes, explanation.output, strict=True))
+            if k != explanation.target
+        )
+        label = explanation.classes[explanation.target]
+        lines.append(f"{scale} of {label}: {number(explanation.score)} ({others})")
+    return [f"{line}." for line in lines]
+
+
+def _usual(explanation: Explanation) -> list[str]:
+    """Return how usual the bag is and, if it is not, why."""
+    if explanation.coverage is None:
+        return []
+    text = f"Coverage {explanation.coverage:.2f}"
+    if explanation.coverage >= UNUSUAL or explanation.unusual is None:
+        return [f"{text}."]
+    return [f"{text}, unlike the training bags: {explanation.unusual}."]
+
+
+def default_lines(explanation: Explanation) -> list[str]:
+    """Return where the default was used because no rule fires, if anywhere."""
+    if explanation.default is None or explanation.additive:
+        return []
+    default = name_values(explanation.outputs, explanation.default)
+    if explanation.is_uncovered:
+        return [f"No rule fires on this bag, so the answer is the default, {default}."]
+    members = ", ".join(str(member + 1) for member in explanation.uncovered)
+    return [f"In member {members} no rule fires on this bag; the default, {default}, is used there."]
+
+
+def _sum(explanation: Explanation, lines: Sequence[Line], max_conditions: int) -> list[str]:
+    """Return what adds up to the score, in columns; of additive rules, with what each rests on."""
+    factors = _factors(explanation, lines)
+    wide = max(map(len, factors))
+    found = [] if explanation.additive else [_formula(explanation)]
+    for amount, factor, line in zip(number_column([line.amount for line in lines]), factors, lines, strict=True):
+        if line is lines[-1]:
+            found.append(f"  {'-' * len(amount)}")
+        if explanation.additive:
+            found += _explained(explanation, line, f"  {amount} {factor:{wide}}  ", max_conditions)
+        else:
+            found.append(f"  {amount} {factor:{wide}}  {line.text}{_firing(line.rule)}")
+    return found
+
+
+def _factors(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
+    """Return how the amount of each line comes about, ``= 0.593 x 1``; empty if it is not from one rule."""
+    less = f" - {number(explanation.threshold)}" if explanation.centered and not explanation.additive else ""
     by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
-    amounts, factors = [explanation.baseline], [""]
-    notes: list[list[tuple[str, list[str]]]] = [[(start_in_words(explanation), [])]]
-    for rule, fires in zip(shown, firing, strict=True):
-        amounts.append(rule.contribution)
-        factors.append(f"= {fires} x {number(rule.outputs[explanation.target])}{by_members}")
-        (first, why), *others = pieces(explanation, rule, max_conditions)
-        notes.append([(f"{rule.name}: {first}{printer.with_weight(rule.rule.weight, 4)}", why), *others])
-    if rest:
-        amounts.append(sum(rule.contribution for rule in rest))
-        notes.append([(rest_in_words(rest), [])])
-    meaning = outcome(explanation)
-    amounts.append(explanation.score)
-    notes.append([(score_name(explanation) + (f" -> {meaning}" if meaning else ""), [])])
-    texts, wide = evenly(amounts), max(map(len, factors))
-    lines = []
-    for place, (amount, note) in enumerate(zip(texts, notes, strict=True)):
-        if not any(digit in amount for digit in "123456789"):  # a long rule that adds nothing needs no details
-            note = [(label, [line for line in why if len(line) < _WIDTH]) for label, why in note]
-        start = f"  {amount} {factors[place] if place < len(factors) else '':{wide}}  "
-        if place == len(texts) - 1:
-            lines.append(f"  {'-' * len(amount)}")
-        for label, why in note:
-            lines += _hanging(start, label)
-            start = " " * len(start)
-            for line in why:
-                lines += _hanging(f"{start}  ", line)
-    return lines
+    strengths = iter(number_column([line.rule.strength for line in lines if line.rule is not None], signed=False))
+    found = []
+    for line in lines:
+        said = "" if line.rule is None else number(line.rule.outputs[explanation.target])
+        said = f"({said}{less})" if less else said
+        found.append(f"= {next(strengths)} x {said}{by_members}" if line.rule is not None else "")
+    return found
 
 
-def start_in_words(explanation: Facts) -> str:
-    """Return what an additive explanation starts from."""
-    mean = f" (mean of {explanation.n_estimators} members)" if explanation.n_estimators > 1 else ""
-    less = f" - {number(explanation.threshold)}" if explanation.threshold else ""
-    return f"default{mean}{less}"
+def _formula(explanation: Explanation) -> str:
+    words = ("strength", "conclusion")
+    if any(rule.concluded for rule in explanation.rules):
+        words = ("share", "number") if explanation.joined is None else ("share of the joined set", "its center")
+    said = f"({words[1]} - {number(explanation.threshold)})" if explanation.centered else words[1]
+    by_members = " / members" if explanation.n_estimators > 1 else ""
+    return f"Contributions to {the_score(explanation)} ({words[0]} x {said}{by_members}):"
+
+
+def _firing(rule: RuleExplanation | None) -> str:
+    if rule is None:
+        return ""
+    witness = "" if rule.witness is None else f", witness {rule.witness} ({percent(rule.share or 0.0)})"
+    return f", fires at {degree(rule.log_firing)}{witness}"
+
+
+def _explained(explanation: Explanation, line: Line, start: str, max_conditions: int) -> list[str]:
+    """Return a line of an additive sum, and below it what its rule rests on."""
+    if line.rule is None:
+        return _hanging(start, line.text)
+    nothing = not any(digit in start.split()[0] for digit in "123456789")
+    found = []
+    for n, (text, why, _) in enumerate(pieces(explanation, line.rule, max_conditions)):
+        label = f"{line.text}: {text}{printer.with_weight(line.rule.rule.weight, 4)}" if n == 0 else text
+        found += _hanging(start, label)
+        start = " " * len(start)
+        for reason in why:
+            if not nothing or len(reason) < _WIDTH:  # a long rule that adds nothing needs no details
+                found += _hanging(f"{start}  ", reason)
+    return found
 
 
 def _hanging(start: str, text: str) -> list[str]:
@@ -259,3 +560,64 @@ def _hanging(start: str, text: str) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def _rule(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[str]:
+    """Return a rule as text, and what it rests on: for quantified parts in a line each, else in columns."""
+    premise, conclusion = rule_in_words(explanation, rule, max_conditions)
+    lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
+    if any(part.quantifier is not None for part in rule.parts):
+        return lines + [f"  {part.text} {rests_on(rule, part, max_conditions)}" for part in rule.parts]
+    kept, left = rule.decisive[:max_conditions], rule.decisive[max_conditions:]
+    for witness in rule.parts[0].witnesses:
+        where = f" ({witness.where})" if witness.where else ""
+        lines.append(f"  Instance {witness.instance}{where} satisfies it to {degree(witness.log_truth)}:")
+    lines += [f"    {line}" for line in _condition_table(kept)]
+    if left:
+        lines.append(f"    {len(left)} more, each at least {degree(left[0].log_support)}")
+    return lines
+
+
+def _condition_table(conditions: Sequence[ConditionExplanation]) -> list[str]:
+    """Return one line per condition: value, condition, degree and remarks, in columns."""
+    columns = [
+        (value_of(c), c.text.removeprefix(printer.quoted(c.variable)).strip(), degree(c.log_membership))
+        for c in conditions
+    ]
+    widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
+    lines = []
+    for condition, row in zip(conditions, columns, strict=True):
+        cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(f"{cells}  {_remarks(condition)}".rstrip())
+    return lines
+
+
+def _remarks(condition: ConditionExplanation) -> str:
+    return ", ".join(
+        word for word, holds in (("negated", condition.negated), ("decisive", condition.limiting)) if holds
+    )
+
+
+def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
+    """Return what the prediction would be without each witness of the rules in these lines, if it would change."""
+    if explanation.n_instances == 1:
+        return ["The bag has a single instance, so none can be left out."]
+    witnesses = {witness for line in lines if line.rule is not None for witness in line.rule.witnesses}
+    found = [each for each in explanation.counterfactuals if each.instance in witnesses]
+    least = _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0)
+    return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
+
+
+def _would_be(explanation: Explanation, found: Counterfactual) -> str:
+    text = f"Without instance {found.instance}, {the_score(explanation)} would "
+    if number(found.score) == number(explanation.score):
+        return f"{text}hardly change."
+    text += f"be {number(found.score)} ({signed_number(found.change)})"
+    if found.uncovered:
+        text += ", the default, because no rule would fire"
+    if explanation.classes is not None:
+        text += f", {'still ' if found.prediction == explanation.prediction else ''}predicting {found.prediction}"
+    hardly = found.log_firing < explanation.log_firing + math.log(_HARDLY)
+    if hardly and not (found.uncovered or explanation.additive):  # additive rules need not fire: the default decides
+        text += f"; but then no rule would fire at more than {degree(found.log_firing)}"
+    return f"{text}."

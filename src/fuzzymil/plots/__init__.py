@@ -1,37 +1,30 @@
 """Figures, as display objects in the style of scikit-learn."""
 
 from fuzzymil._utils.statistics import brier_score
-from fuzzymil.plots._curves import CurvesDisplay, Line, PathDisplay, PathPanel
-from fuzzymil.plots._data_diagnosis import DataDiagnosisDisplay
+from fuzzymil.plots._curves import CurvesDisplay, Line
 from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
-from fuzzymil.plots._effect import EffectDisplay
-from fuzzymil.plots._ellipses import RuleEllipse
-from fuzzymil.plots._explanation import ExplanationDisplay
-from fuzzymil.plots._firing import FiringDisplay
-from fuzzymil.plots._importance import ImportanceDisplay
-from fuzzymil.plots._joined import JoinedSetDisplay
-from fuzzymil.plots._membership import MembershipDisplay
-from fuzzymil.plots._outlines import RuleOutline
-from fuzzymil.plots._radar import CubeDisplay
-from fuzzymil.plots._ranks import RanksDisplay
-from fuzzymil.plots._reliability import ReliabilityCurve, ReliabilityDisplay
-from fuzzymil.plots._roc import RocCurve, RocDisplay, true_positive_rates
-from fuzzymil.plots._rule_grid import RuleGridDisplay
-from fuzzymil.plots._scores import DistributionDisplay, ScoresDisplay
-from fuzzymil.plots._shapes import Shape, ShapePanel, ShapesDisplay
-from fuzzymil.plots._space import SpaceDisplay
-from fuzzymil.plots._surface import SurfaceDisplay
+from fuzzymil.plots._evaluation import (
+    DataDiagnosisDisplay,
+    ReliabilityCurve,
+    ReliabilityDisplay,
+    RocCurve,
+    RocDisplay,
+    true_positive_rates,
+)
+from fuzzymil.plots._explanation import ExplanationDisplay, JoinedSetDisplay
+from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, ShapePanel, ShapesDisplay
+from fuzzymil.plots._sets import MembershipDisplay, RuleGridDisplay
+from fuzzymil.plots._space import RuleOutline, SpaceDisplay
+from fuzzymil.plots._surface import FiringDisplay, SurfaceDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
 __all__ = [
     "FAINT",
     "HIGH",
     "LOW",
-    "CubeDisplay",
     "CurvesDisplay",
     "DataDiagnosisDisplay",
     "DifferenceDisplay",
-    "DistributionDisplay",
     "EffectDisplay",
     "ExplanationDisplay",
     "FiringDisplay",
@@ -39,17 +32,12 @@ __all__ = [
     "JoinedSetDisplay",
     "Line",
     "MembershipDisplay",
-    "PathDisplay",
-    "PathPanel",
-    "RanksDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "RocCurve",
     "RocDisplay",
-    "RuleEllipse",
     "RuleGridDisplay",
     "RuleOutline",
-    "ScoresDisplay",
     "Shape",
     "ShapePanel",
     "ShapesDisplay",

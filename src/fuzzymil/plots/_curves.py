@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil.plots.style import add_legend, as_written, bare, distinct
+from fuzzymil.plots.style import add_legend, add_title, as_written, bare, distinct
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +97,8 @@ class CurvesDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        styles = _styles(self.panels.values())
+        labels = list(dict.fromkeys(line.label for lines in self.panels.values() for line in lines))
+        styles = dict(zip(labels, distinct(len(labels)), strict=True))
         rows = -(-len(self.panels) // self.columns)
         columns = -(-len(self.panels) // rows)  # as even as possible: four panels make two rows of two
         figure, axes = plt.subplots(
@@ -122,81 +122,8 @@ class CurvesDisplay:
         for column in range(columns):
             last = (len(self.panels) - 1 - column) // columns
             axes[last, column].set_xlabel("epoch", fontsize=9)
-        return _finished(figure, self, handles, title, min(len(handles), max(2, int(1.6 * columns))))
-
-
-@dataclasses.dataclass(frozen=True)
-class PathPanel:
-    """The settings (n,) of one panel, increasing and positive, their names on the axis, and the scores.
-
-    Examples
-    --------
-    >>> PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))]).names
-    ['1', 'all']
-    """
-
-    settings: list[int]
-    names: list[str]
-    lines: list[Line]
-
-
-@dataclasses.dataclass
-class PathDisplay:
-    """Scores along a path of settings on a logarithmic axis, in panels side by side.
-
-    Parameters
-    ----------
-    panels : dict of str to PathPanel
-        By title. A label looks the same in every panel.
-    xlabel, ylabel : str
-    note : str
-        What the bands are.
-
-    Examples
-    --------
-    >>> path = PathPanel([1, 10], ["1", "all"], [Line("short rules", np.array([0.7, 0.9]))])
-    >>> figure = PathDisplay({"some data": path}, "conditions", "accuracy").plot()
-    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    ['1', 'all']
-    >>> plt.close(figure)
-    """
-
-    panels: dict[str, PathPanel]
-    xlabel: str
-    ylabel: str
-    note: str = ""
-
-    def plot(self, title: str | None = None) -> Figure:
-        """Draw the figure and return it."""
-        styles = _styles(panel.lines for panel in self.panels.values())
-        n_panels = len(self.panels)
-        figure, axes = plt.subplots(
-            1, n_panels, figsize=(0.8 + 3.8 * n_panels, 3.8), squeeze=False, sharey=True, layout="constrained"
-        )
-        handles: dict[str, Any] = {}
-        for axis, (name, path) in zip(axes[0], self.panels.items(), strict=True):
-            for line in path.lines:
-                handles.setdefault(line.label, line.draw(axis, path.settings, markersize=5, **styles[line.label]))
-            axis.set_xscale("log")
-            axis.set_xticks(path.settings, list(map(as_written, path.names)))
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
-            axis.set_xlabel(self.xlabel, fontsize=9)
-            axis.grid(axis="y", color="#DDDDDD", linewidth=0.6)
-            bare(axis)
-        return _finished(figure, self, handles, title, len(handles))
-
-
-def _styles(panels: Iterable[list[Line]]) -> dict[str, dict[str, Any]]:
-    labels = list(dict.fromkeys(line.label for lines in panels for line in lines))
-    return dict(zip(labels, distinct(len(labels)), strict=True))
-
-
-def _finished(
-    figure: Figure, display: CurvesDisplay | PathDisplay, handles: dict[str, Any], title: str | None, columns: int
-) -> Figure:
-    figure.supylabel(display.ylabel, fontsize=9)
-    if title:
-        figure.suptitle(as_written(title), fontsize=11)
-    add_legend(figure, list(handles.values()), list(handles), title=display.note, ncols=columns)
-    return figure
+        figure.supylabel(self.ylabel, fontsize=9)
+        add_title(figure, title)
+        columns = min(len(handles), max(2, int(1.6 * columns)))
+        add_legend(figure, list(handles.values()), list(handles), title=self.note, ncols=columns)
+        return figure

@@ -11,12 +11,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.plots._axes import PLAIN, Scale, view
 from fuzzymil.plots._rules import own_rules
-from fuzzymil.plots.style import FAINT, HIGH, LOW, add_legend, as_written, bare, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, bare, shortened
+from fuzzymil.rules.curves import axis_of, curve_points
 from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
 from fuzzymil.rules.language.printer import format_number
 
@@ -98,7 +97,7 @@ class DifferenceDisplay:
             now = variable.terms if variable.name in after else {}
             if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
-                ends = [view(v) for v in (variable, then) if v is not None]
+                ends = [axis_of(v) for v in (variable, then) if v is not None]
                 low, high = min(end[0] for end in ends), max(end[1] for end in ends)
                 panels.append(TermPanel(variable.title, low, high, terms, Scale.of(variable)))
         numbers = [
@@ -134,8 +133,7 @@ class DifferenceDisplay:
             self._draw_flips(next(parts).subplots())
         ghost = Line2D([], [], color=FAINT, linestyle="--"), Line2D([], [], color="#222222")
         add_legend(figure, ghost, ["old", "new"], ncols=2)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         return figure
 
     def _draw_sets(self, part: Any, n_rows: int, columns: int) -> None:
@@ -168,7 +166,9 @@ class DifferenceDisplay:
 
 
 def _draw_terms(axis: Any, panel: TermPanel) -> None:
-    x: Array = np.linspace(panel.low, panel.high, 400)
+    x = curve_points(
+        [each for pair in panel.terms.values() for each in pair if each is not None], panel.low, panel.high
+    )
     names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
     for number, (term, (old, new)) in enumerate(panel.terms.items()):
         color = class_color(number, len(panel.terms) + 2)  # terms have no direction
@@ -178,7 +178,8 @@ def _draw_terms(axis: Any, panel: TermPanel) -> None:
             axis.plot(x, new(x), color=color, linewidth=1.8)
         shown = old if new is None else new
         if shown is not None:
-            names.append((float(np.argmax(shown(x))) / (len(x) - 1), shortened(term, 14), color))
+            place = (x[np.argmax(shown(x))] - x[0]) / (x[-1] - x[0])
+            names.append((float(place), shortened(term, 14), color))
     last, raised = -1.0, False
     for place, term, color in sorted(names):
         raised = place - last < 0.3 and not raised  # names next to each other would overlap

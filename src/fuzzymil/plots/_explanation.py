@@ -12,15 +12,112 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation
-from fuzzymil.explain.text import degree, rest_in_words
-from fuzzymil.explain.words import pieces, rests_on, rule_in_words, score_name, start_in_words, the_score
-from fuzzymil.plots._contributions import draw_bars, draw_waterfall
-from fuzzymil.plots.style import WITNESS, add_colorbar, bare, shortened
+from fuzzymil._utils.errors import ParameterError, described
+from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation, explain
+from fuzzymil.explain.words import (
+    degree,
+    number,
+    number_column,
+    pieces,
+    rests_on,
+    rule_in_words,
+    score_name,
+    sum_lines,
+    the_score,
+)
+from fuzzymil.plots._rules import mamdani_of
+from fuzzymil.plots.style import (
+    FAINT,
+    HIGH,
+    LOW,
+    WITNESS,
+    add_colorbar,
+    add_legend,
+    as_written,
+    bare,
+    class_look,
+    shortened,
+)
 from fuzzymil.rules.language.printer import format_number
+
+# Contributions as bars: from zero, or each from where the one before ends.
+
+
+Bar = tuple[float, int, float]  # its place, the number of rows that it spans, and the amount
+
+_TOTAL = "#333333"
+_PROBABILITIES = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+
+
+def draw_bars(axis: Any, bars: Sequence[Bar]) -> None:
+    """Draw bars from zero; the last is the sum."""
+    _draw(axis, bars, [0.0] * len(bars))
+
+
+def draw_waterfall(axis: Any, bars: Sequence[Bar], *, logit: bool) -> None:
+    """Draw bars that start where the one before ends; the last is the sum, from zero.
+
+    Parameters
+    ----------
+    axis : matplotlib Axes
+    bars : sequence of Bar
+    logit : bool
+        Whether the sum is the logit of a probability, which an axis on top shows.
+    """
+    amounts = [amount for _, _, amount in bars]
+    starts = [0.0, *np.cumsum(amounts[:-2]).tolist(), 0.0]
+    _draw(axis, bars, starts)
+    for (place, rows, _), (after, later, _), level in zip(bars[:-1], bars[1:], np.cumsum(amounts[:-1]), strict=True):
+        ends = place + _half(rows), after - _half(later)
+        axis.plot([level, level], ends, color=FAINT, linewidth=0.8, zorder=1)
+    if logit:
+        _show_probabilities(axis)
+
+
+def _draw(axis: Any, bars: Sequence[Bar], starts: Sequence[float]) -> None:
+    amounts = [amount for _, _, amount in bars]
+    for n, ((place, rows, amount), start, text) in enumerate(zip(bars, starts, number_column(amounts), strict=True)):
+        color = _TOTAL if n == len(bars) - 1 else HIGH if amount > 0 else LOW
+        axis.barh(place, amount, left=start, color=color, height=2 * _half(rows), zorder=2)
+        axis.annotate(
+            text.strip(),
+            (start + amount, place),
+            xytext=(-3 if amount < 0 else 3, 0),
+            textcoords="offset points",
+            ha="right" if amount < 0 else "left",
+            va="center",
+            fontsize=8,
+        )
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.axhline(bars[-1][0] - 0.5, color="black", linewidth=0.8)
+    ends = [0.0, *starts, *(start + amount for start, amount in zip(starts, amounts, strict=True))]
+    room = 0.25 * (max(ends) - min(ends) or 1.0)  # for the numbers
+    axis.set_xlim(min(ends) - room, max(ends) + room)
+    axis.xaxis.set_major_locator(MaxNLocator(4))
+    bare(axis)
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(axis="y", length=0, labelleft=False)
+
+
+def _half(rows: int) -> float:
+    """Return half the height of a bar."""
+    return rows / 2 - 0.19
+
+
+def _show_probabilities(axis: Any) -> None:
+    top = axis.secondary_xaxis("top")
+    low, high = axis.get_xlim()
+    shown = [level for level in _PROBABILITIES if low <= logit(level) <= high] or [float(expit((low + high) / 2))]
+    top.xaxis.set_major_locator(FixedLocator([float(logit(level)) for level in shown]))
+    top.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * expit(value):.3g}%"))
+    top.tick_params(labelsize=7, length=2)
+    top.spines["top"].set_linewidth(0.6)
+    top.set_xlabel("probability", fontsize=8)
+
 
 _LINE = 46  # characters per line of a label
 _BAR = 0.9  # inches for the bar of a condition at the witness
@@ -127,19 +224,16 @@ class ExplanationDisplay:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
         if max_conditions < 0:
             raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
-        shown, rest = explanation.rules[:max_rules], explanation.rules[max_rules:]
+        lines = sum_lines(explanation, max_rules)
+        shown = [line.rule for line in lines if line.rule is not None]
+        bars = [(shortened(line.text.replace("->", "→"), _LINE), line.amount) for line in lines if line.rule is None]
         parts = [(rule, part) for rule in shown for part in rule.parts]
         columns = _columns(shown, max_instances)
         log_truth = np.array([part.log_truth for _, part in parts])
         greatest = float(log_truth.max())
         relative = not explanation.additive and -math.inf < greatest < math.log(_READABLE)
         log_scale = greatest if relative else 0.0
-        bars = [(rest_in_words(rest), sum(rule.contribution for rule in rest))] if rest else []
-        if explanation.baseline and not explanation.additive:
-            bars.append(
-                ("default: no rule fires" if explanation.is_uncovered else "from no rule", explanation.baseline)
-            )
-        bars.append((shortened(score_name(explanation), _LINE), explanation.score))
+        start = bars.pop(0) if explanation.additive else None
         return cls(
             title=_title(explanation),
             rows=[label for rule in shown for label in _labels(explanation, rule)],
@@ -151,7 +245,7 @@ class ExplanationDisplay:
             contributions=[rule.contribution for rule in shown],
             bars=bars,
             score=shortened(the_score(explanation), 30),
-            start=(start_in_words(explanation), explanation.baseline) if explanation.additive else None,
+            start=start,
             logit=explanation.scale == "logit" and len(explanation.outputs) == 1,
             note=_note(log_truth, columns),
             conditions=[_met(part, max_conditions) for _, part in parts],
@@ -330,9 +424,151 @@ def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
     else:
         value = f"{explanation.outputs[explanation.target]} = {format_number(said, 3)}"
         heading = f"{rule.name}: {rule.concluded or value}"
-    texts = [text for text, _ in pieces(explanation, rule, 3)]
+    texts = [text for text, *_ in pieces(explanation, rule, 3)]
     if len(texts) < len(rule.parts):  # not simply joined by AND
         texts = [rule_in_words(explanation, rule, 3)[0], *(part.text for part in rule.parts[1:])]
     texts[0] = texts[0] if explanation.additive else f"if {texts[0]}"
     found = ["\n".join(textwrap.wrap(text, _LINE, max_lines=2, placeholder=" ...")) for text in texts]
     return [f"{shortened(heading, _LINE)}\n{found[0]}", *found[1:]]
+
+
+# What Mamdani rules concluded about a bag: cut sets, the joined set, and its defuzzified point.
+
+
+_MOST_RULES = 8
+_POINTS = 250  # of a curve
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """The set that a rule concludes: as it is written, and cut off or scaled by the strength of the rule."""
+
+    label: str
+    whole: Array
+    cut: Array
+
+
+@dataclasses.dataclass
+class JoinedSetDisplay:
+    """The sets that rules concluded about a bag, the set they were joined into, and its defuzzified point.
+
+    Each rule that fires has a color: a dashed line is the term that it concludes, the filled area what is left of it at
+    the strength of the rule. The black line is the joined set, and the vertical line the output.
+
+    Parameters
+    ----------
+    values : array of shape (n_values,)
+        Of the output.
+    membership : array of shape (n_values,)
+        Of these values in the joined set.
+    cuts : list of Cut
+        One per rule, the strongest first.
+    point : float
+        The output.
+    axis : str
+        Name and unit of the output.
+    title : str
+    threshold : float or None
+        Output at which the decision of a classifier changes.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import MamdaniRules
+    >>> rules = MamdaniRules.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> display = JoinedSetDisplay.from_rules(rules, [[[0.9], [0.3]]])
+    >>> round(display.point, 3), [cut.label for cut in display.cuts]
+    (0.389, ['Rule 2 (0.882): risk is small', 'Rule 1 (0.325): risk is great'])
+    >>> plt.close(display.plot())
+    """
+
+    values: Array
+    membership: Array
+    cuts: list[Cut]
+    point: float
+    axis: str
+    title: str = ""
+    threshold: float | None = None
+
+    @classmethod
+    def from_rules(
+        cls, rules: Any, bags: Any, bag: Any = None, *, output: str | None = None, max_rules: int = _MOST_RULES
+    ) -> JoinedSetDisplay:
+        """Infer a bag and show what the rules concluded.
+
+        Parameters
+        ----------
+        rules : MamdaniRules, or fitted MIMamdani
+        bags : Bags, or anything `as_bags` accepts
+            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
+        bag : id or position, optional
+        output : str, optional
+            Default: that of the predicted class, otherwise the first.
+        max_rules : int
+            Maximum number of rules: the strongest.
+        """
+        own = mamdani_of(rules)
+        if own is None:
+            raise ParameterError(f"Expected MamdaniRules or a fitted MIMamdani, got {described(rules)}.")
+        found = explain(own, bags, bag, output=output) if own is rules else rules.explain(bags, bag, output=output)
+        return cls.from_explanation(found, max_rules=max_rules)
+
+    @classmethod
+    def from_explanation(cls, explanation: Explanation, *, max_rules: int = _MOST_RULES) -> JoinedSetDisplay:
+        """Show the sets of an explanation of Mamdani rules; see `from_rules`."""
+        joined = explanation.joined
+        if joined is None:
+            raise ParameterError("There is no joined set: only Mamdani rules, unless they average numbers, make one.")
+        values = np.array(joined.values)
+        by_strength = sorted(
+            (rule for rule in explanation.rules if rule.index in joined.cuts and rule.firing > 0),
+            key=lambda rule: -rule.log_firing,
+        )
+        cuts = [
+            Cut(
+                label=f"{rule.name} ({degree(rule.log_firing)}): {rule.concluded}",
+                whole=np.array(joined.sets[rule.index]),
+                cut=np.array(joined.cuts[rule.index]),
+            )
+            for rule in by_strength[:max_rules]
+        ]
+        single = explanation.classes is not None and len(explanation.outputs) == 1
+        return cls(
+            values=values,
+            membership=np.array(joined.membership),
+            cuts=cuts,
+            point=joined.point,
+            axis=f"{joined.output} [{joined.unit}]" if joined.unit else joined.output,
+            title=f"Bag {explanation.bag}: {joined.output} = {number(joined.point)}",
+            threshold=explanation.threshold if single else None,
+        )
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        figure, axis = plt.subplots(figsize=(6.2, 3.0 + 0.2 * len(self.cuts)), layout="constrained")
+        handles: list[Any] = []
+        some = slice(None, None, max(len(self.values) // _POINTS, 1))
+        x = self.values[some]
+        looks = [class_look(place, 8) for place in range(len(self.cuts))]  # rules have no direction here
+        for style, cut in zip(looks, self.cuts, strict=True):
+            axis.plot(x, cut.whole[some], color=style["color"], linewidth=1.0, linestyle="--", alpha=0.7)
+            handles.append(axis.fill_between(x, cut.cut[some], color=style["color"], alpha=0.3, linewidth=0))
+        handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
+        handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
+        names = [*(shortened(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
+        if self.threshold is not None:
+            handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
+            names.append(f"threshold: {number(self.threshold)}")
+        half = float(self.values[1] - self.values[0]) / 2  # values are in the middle of their cells
+        axis.set_xlim(float(self.values[0]) - half, float(self.values[-1]) + half)
+        axis.set_ylim(0, 1.05 * max(1.0, float(self.membership.max(initial=0.0))))  # sums may exceed 1
+        axis.set_xlabel(as_written(self.axis))
+        axis.set_ylabel("membership")
+        bare(axis)
+        axis.set_title(as_written(self.title if title is None else title), fontsize=11)
+        add_legend(figure, handles, names, ncols=1)
+        return figure

@@ -1,11 +1,11 @@
-"""Instances and rules in the plane: instances as points, rules as ellipses."""
+"""Instances and rules in the plane: instances as points, rules as lines around those that satisfy them."""
 
 from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,35 +16,50 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.explain import chosen_bag, explain
-from fuzzymil.plots._axes import PLAIN, Scale, spread_out, variables_of
-from fuzzymil.plots._ellipses import RuleEllipse, draw_ellipse, in_view, rule_ellipses
-from fuzzymil.plots._outlines import RuleOutline, draw_outline, rule_outlines
-from fuzzymil.plots._projection import Projection, chosen_features, principal_components, project
-from fuzzymil.plots._rules import border, classes_of, conclusions, leading_features, position, rules_of
+from fuzzymil.explain import explain, select_bag
+from fuzzymil.plots._rules import (
+    border,
+    classes_of,
+    conclusions,
+    leading_features,
+    position,
+    quantifier_word,
+    rules_of,
+    spoken_of,
+)
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,
     LOW,
+    PLAIN,
     WITNESS,
+    Scale,
     add_colorbar,
     add_legend,
+    add_title,
     as_written,
     bare,
     distinct,
     shortened,
+    spread_out,
+    variables_of,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.premise import conditions
 from fuzzymil.rules.rule import Variable
 
+_LEVEL = float(np.exp(-0.5))  # of a Gaussian set, one width from its center
+_N_POINTS = 121
+_EDGE = 0.1  # share of the axes that half a label needs
 _MANY = 3000  # points are drawn smaller, and as an image in vector files
 _LOOKS: tuple[tuple[str, float], ...] = ((".", 14.0), ("+", 34.0), ("^", 18.0), ("x", 22.0), ("v", 18.0), ("D", 10.0))
 
 
 @dataclasses.dataclass(repr=False)
 class SpaceDisplay:
-    """Instances by the label of their bag, and rules as ellipses one width around their centers.
+    """Instances by the label of their bag, and rules as lines around the instances that satisfy them.
 
     Parameters
     ----------
@@ -54,10 +69,8 @@ class SpaceDisplay:
         Labels of the axes.
     values : array of shape (n,), optional
         Labels of the instances' bags if they are numbers with many values; there is only one group then.
-    rules : tuple of RuleEllipse
-        Rules without quantifiers.
-    outlines : tuple of RuleOutline
-        Parts of rules with quantifiers.
+    rules : tuple of RuleOutline
+        The rules, or their parts with quantifiers.
     several : bool
         Whether the rules have several outputs.
     bag : array of shape (m, 2), optional
@@ -92,8 +105,7 @@ class SpaceDisplay:
     groups: dict[str, Array]
     axes: tuple[str, str]
     values: Array | None = None
-    rules: tuple[RuleEllipse, ...] = ()
-    outlines: tuple[RuleOutline, ...] = ()
+    rules: tuple[RuleOutline, ...] = ()
     several: bool = False
     bag: Array | None = None
     bag_name: str = ""
@@ -120,12 +132,9 @@ class SpaceDisplay:
     ) -> SpaceDisplay:
         """Project bags and rules onto the plane.
 
-        The axes are two features, if they are chosen, or if there are only two, or only two in the rules' conditions.
-        For rules with quantifiers, they are the two features that the most influential rules ask for, and a line is
-        drawn where an instance satisfies a part of a rule to one half. Otherwise they are the
-        principal components of the standardized instances, and an ellipse is the projection of
-        everything within one width of the rule's center: instances that satisfy the rule to 0.61 or more are inside,
-        but not all instances inside satisfy the rule. Rules without conditions are not drawn.
+        The axes are two features: by default, the two that the most influential rules ask for. A line is drawn where an
+        instance satisfies a rule, or a part of it, to 0.61, if its conditions on other features hold: that is one width
+        around the center of a Gaussian set. Rules without conditions on the two features are not drawn.
 
         Parameters
         ----------
@@ -145,35 +154,23 @@ class SpaceDisplay:
         """
         rules, given = rules_of(model), as_bags(bags)
         seen = seen_bags(rules, given)
-        asked = {name for rule in rules.rules for name in rule.antecedent}
-        quantified = any(part.quantifier is not None for part in rules.parts)
-        if features is None and len(asked) == 2:  # no other feature matters
-            features = [variable.name for variable in rules.variables if variable.name in asked]
-        elif features is None and quantified and rules.n_features > 2:
+        if features is None and rules.n_features > 2:
             features = leading_features(rules)
-        projection, axes, even, scales = _view(seen, rules.variables, features)
+        across, up = _two_features(rules.variables, features)
+        plane = _Plane.of_features(rules.variables, across, up)
         known = given.labels if labels is None else labels
-        plain = cls._of_bags(
-            seen, known, projection, axes, even, order, scales, classes_of(model) if labels is None else []
-        )
+        plain = cls._of_bags(seen, known, plane, order, classes_of(model) if labels is None else [])
         high = border(model, conclusions(rules)[:, 0]) if threshold is None else threshold
-        ellipses: tuple[RuleEllipse, ...] = ()
-        outlines: tuple[RuleOutline, ...] = ()
-        if quantified:
-            across, up = projection.directions.argmax(axis=1).tolist()
-            wide, tall = (_range(seen.instances[:, d], scale) for d, scale in zip((across, up), scales, strict=True))
-            outlines, note = rule_outlines(rules, across, up, wide, tall, limit=high)
-        else:
-            ellipses, note = rule_ellipses(rules, seen, projection, mixed=even, high=high)
+        wide, tall = (_range(seen.instances[:, d], scale) for d, scale in zip((across, up), plane.scales, strict=True))
+        outlines, note = rule_outlines(rules, across, up, wide, tall, limit=high)
         display = dataclasses.replace(
             plain,
-            rules=ellipses,
-            outlines=outlines,
+            rules=outlines,
             several=len(rules.outputs) > 1,
             kind_colors=tuple(class_color(k, len(rules.outputs)) for k in range(len(rules.outputs))),
             note="; ".join(filter(None, (plain.note, note))),
         )
-        return display if bag is None else display._with_bag(chosen_bag(seen, bag), projection, rules)
+        return display if bag is None else display._with_bag(select_bag(seen, bag), plane, rules)
 
     @classmethod
     def from_bags(
@@ -193,28 +190,23 @@ class SpaceDisplay:
         ('x1', 'x2')
         """
         given = as_bags(bags)
-        projection, axes, even, scales = _view(given, variables_of(given), features)
-        known = given.labels if labels is None else labels
-        display = cls._of_bags(given, known, projection, axes, even, order, scales)
-        return display if bag is None else display._with_bag(chosen_bag(given, bag), projection)
+        variables = variables_of(given)
+        if features is None and given.n_features > 2:
+            plane = _Plane.of_principal_components(given)
+        else:
+            plane = _Plane.of_features(variables, *_two_features(variables, features))
+        display = cls._of_bags(given, given.labels if labels is None else labels, plane, order)
+        return display if bag is None else display._with_bag(select_bag(given, bag), plane)
 
     @classmethod
     def _of_bags(
-        cls,
-        seen: Bags,
-        labels: Any,
-        projection: Projection,
-        axes: tuple[str, str],
-        even: bool,
-        order: Any,
-        scales: tuple[Scale, Scale],
-        classes: Sequence[Any] = (),
+        cls, seen: Bags, labels: Any, plane: _Plane, order: Sequence[Any] | None, classes: Sequence[Any] = ()
     ) -> SpaceDisplay:
-        points = _places(projection, seen, scales)
+        points = plane.places(seen)
         known = ~np.isnan(points).any(axis=1)
         note = "" if known.all() else f"{(~known).sum():,} of {len(points):,} instances not shown (missing values)"
         if labels is None:
-            return cls({"instance": points[known]}, axes, even=even, note=note, scales=scales)
+            return cls({"instance": points[known]}, plane.axes, even=plane.mixed, note=note, scales=plane.scales)
         found = np.asarray(labels)
         if found.shape != (seen.n_bags,):
             raise InputError(f"Expected one label per bag: got {seen.n_bags} bags and labels of shape {found.shape}.")
@@ -227,7 +219,9 @@ class SpaceDisplay:
                     "and pass labels=..."
                 )
             values = owners[known].astype(float)
-            return cls({"instance": points[known]}, axes, values, even=even, note=note, scales=scales)
+            return cls(
+                {"instance": points[known]}, plane.axes, values, even=plane.mixed, note=note, scales=plane.scales
+            )
         if order is not None:
             if set(order) != set(kinds):
                 raise ParameterError(f"order must list the labels {listed(kinds)}, got {listed(order)}.")
@@ -235,13 +229,12 @@ class SpaceDisplay:
         ranked = list(classes) if set(kinds) <= set(classes) else kinds
         colors = tuple(class_color(ranked.index(kind), len(ranked)) for kind in kinds)
         groups = {f"in a bag labeled {kind}": points[known & (owners == kind)] for kind in kinds}
-        return cls(groups, axes, even=even, note=note, colors=colors, scales=scales)
+        return cls(groups, plane.axes, even=plane.mixed, note=note, colors=colors, scales=plane.scales)
 
-    def _with_bag(self, bag: Bags, projection: Projection, rules: RuleBase | None = None) -> SpaceDisplay:
+    def _with_bag(self, bag: Bags, plane: _Plane, rules: RuleBase | None = None) -> SpaceDisplay:
         found = () if rules is None else explain(rules, bag).rules
         witness = next((rule.witness for rule in found if rule.witness is not None), None)
-        places = _places(projection, bag, self.scales)
-        return dataclasses.replace(self, bag=places, bag_name=str(bag.ids[0]), witness=witness)
+        return dataclasses.replace(self, bag=plane.places(bag), bag_name=str(bag.ids[0]), witness=witness)
 
     def with_concepts(self, centers: Array, radius: float) -> SpaceDisplay:
         """Return the display with true concepts: circles around ``centers`` (n_concepts, 2)."""
@@ -274,10 +267,9 @@ class SpaceDisplay:
         bare(axis)
         self.scales[0].put_on(axis.xaxis)
         self.scales[1].put_on(axis.yaxis, across=False)
-        if title:
-            figure.suptitle(as_written(title), fontsize=11)
+        add_title(figure, title)
         handles, labels = axis.get_legend_handles_labels()
-        remarks = textwrap.fill(self._remarks(low, high), 90)
+        remarks = textwrap.fill(self.note, 90)
         add_legend(figure, handles, labels, title=remarks, ncols=3 if max(map(len, labels)) < 26 else 2)
         return figure
 
@@ -312,33 +304,13 @@ class SpaceDisplay:
             axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="witness", **ring)
 
     def _draw_rules(self, axis: Any) -> None:
-        low, high = axis.get_xlim(), axis.get_ylim()
         named: set[str] = set()
-        for outline in self.outlines:
-            look = self._look(outline.kind, outline.against)
-            draw_outline(axis, outline, look)
-            if outline.label not in named:  # contours have no legend entries of their own
-                axis.plot([], [], label=outline.label, **look)
-            named.add(outline.label)
         for rule in self.rules:
             look = self._look(rule.kind, rule.against)
-            label = None if rule.label in named else rule.label
-            if not draw_ellipse(axis, rule, label, look):
-                continue
+            draw_outline(axis, rule, look)
+            if rule.label not in named:  # contours have no legend entries of their own
+                axis.plot([], [], label=rule.label, **look)
             named.add(rule.label)
-            if in_view(rule, low, high):
-                middle = (sum(low) / 2, sum(high) / 2)
-                axis.text(
-                    *np.where(np.isnan(rule.center), middle, rule.center),
-                    str(rule.number),
-                    ha="center",
-                    va="center",
-                    fontsize=10,
-                    fontweight="bold",
-                    color=look["color"],
-                    bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
-                    zorder=7,
-                )
 
     def _look(self, kind: int, against: bool) -> dict[str, Any]:
         if self.several and against:
@@ -349,11 +321,6 @@ class SpaceDisplay:
         if kind:
             return {"color": HIGH, "linestyle": "-", "linewidth": 2.0}
         return {"color": LOW, "linestyle": "--", "linewidth": 1.3}
-
-    def _remarks(self, low: tuple[float, float], high: tuple[float, float]) -> str:
-        away = [str(rule.number) for rule in self.rules if not in_view(rule, low, high)]
-        outside = f"center outside the figure: rule{'s' if len(away) > 1 else ''} {listed(away)}" if away else ""
-        return "; ".join(filter(None, (self.note, outside)))
 
 
 def _range(values: Array, scale: Scale) -> tuple[float, float]:
@@ -366,32 +333,184 @@ def _range(values: Array, scale: Scale) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _view(
-    seen: Bags, variables: Sequence[Variable], features: Sequence[str | int] | None
-) -> tuple[Projection, tuple[str, str], bool, tuple[Scale, Scale]]:
-    """Return the projection, the labels of its axes, whether they mix features, and how their values are written."""
-    if seen.n_features < 2:
-        raise InputError("A plane needs two features, got one: use MembershipDisplay instead.")
-    if features is None and seen.n_features > 2:
-        seen.require_complete("Choose two features=(..., ...), or impute the missing values first.")
-        projection, shares = principal_components(seen.instances)
+# ---------------------------------------------------------------------- rules in the plane
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleOutline:
+    """A part of a rule in the plane of two features.
+
+    Attributes
+    ----------
+    number : int
+        Rule number, from 1.
+    word : str
+        Its quantifier, in short.
+    x, y : arrays of shape (n,)
+        Values of the two features.
+    truth : array of shape (n, n)
+        Degree to which an instance satisfies the part there (rows: ``y``), if its conditions on other features hold.
+    kind : int
+        0 or 1 for a low or high conclusion; with several outputs, the position of the one that the rule is about.
+    label : str
+        The kind in words.
+    against : bool
+        Whether the rule takes away from that output.
+    """
+
+    number: int
+    word: str
+    x: Array
+    y: Array
+    truth: Array
+    kind: int
+    label: str
+    against: bool = False
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """A place where the part is satisfied: the middle of where it is nearly as true as anywhere."""
+        down, across = np.nonzero(self.truth >= 0.95 * self.truth.max())
+        near = np.hypot(down - down.mean(), across - across.mean()).argmin()
+        return float(self.x[across[near]]), float(self.y[down[near]])
+
+
+def rule_outlines(
+    rules: RuleBase, across: int, up: int, low: tuple[float, float], high: tuple[float, float], limit: float
+) -> tuple[tuple[RuleOutline, ...], str]:
+    """Return the parts of the rules in the plane of two features, and notes for the reader.
+
+    Parameters
+    ----------
+    rules : RuleBase
+    across, up : int
+        The features.
+    low, high : pairs of float
+        Range of each feature.
+    limit : float
+        Above it, the conclusion for a single output counts as high.
+    """
+    x, y = np.linspace(*low, _N_POINTS), np.linspace(*high, _N_POINTS)
+    rows = np.full((_N_POINTS**2, rules.n_features), np.nan)  # a missing value satisfies every condition
+    rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
+    truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
+    said = conclusions(rules)
+    labels = [f"rule that {does} {rules.outputs[0]}" for does in ("lowers", "raises")]
+    if rules.normalize:
+        labels = [f"rule with conclusion {sign} {format_number(limit, 3)}" for sign in ("≤", ">")]
+    kinds = [(int(high), False, labels[int(high)]) for high in said[:, 0] > limit]
+    if len(rules.outputs) > 1:
+        kinds = spoken_of(rules)
+    shown = {rules.feature_names[across], rules.feature_names[up]}
+    found, elsewhere = [], []
+    for p, part in enumerate(rules.parts):
+        asked = {condition.variable for condition in conditions(part.premise)}
+        if asked & shown:
+            kind, against, label = kinds[part.rule]
+            plane = truth[:, p].reshape(_N_POINTS, _N_POINTS)
+            found.append(RuleOutline(part.rule + 1, quantifier_word(part), x, y, plane, kind, label, against))
+        if asked - shown or not asked:
+            elsewhere.append(part.rule + 1)
+    notes = [f"lines: an instance satisfies the rule (or its part) to {_LEVEL:.2f}"]
+    drawn = {outline.number for outline in found}
+    for text, numbers in (
+        ("with other conditions, too", sorted(drawn & set(elsewhere))),
+        ("not drawn (no condition on these features)", sorted(set(elsewhere) - drawn)),
+    ):
+        if numbers:
+            notes.append(f"{text}: rule{'s' if len(numbers) > 1 else ''} {listed(numbers)}")
+    return tuple(found), "; ".join(notes)
+
+
+def draw_outline(axis: Any, outline: RuleOutline, look: dict[str, Any]) -> None:
+    """Draw the line at which a part is half satisfied, its number and its quantifier."""
+    if outline.truth.max() > _LEVEL > outline.truth.min():
+        drawn = axis.contour(
+            outline.x,
+            outline.y,
+            outline.truth,
+            levels=[_LEVEL],
+            colors=look["color"],
+            linestyles=[look["linestyle"]],
+            linewidths=look["linewidth"],
+        )
+        drawn.set_zorder(3)
+        axis.contourf(outline.x, outline.y, outline.truth, levels=[_LEVEL, 1.1], colors=look["color"], alpha=0.06)
+    x, y = outline.middle
+    # Inside the axes even if the place is at their edge.
+    across = (x - outline.x[0]) / (outline.x[-1] - outline.x[0])
+    up = (y - outline.y[0]) / (outline.y[-1] - outline.y[0])
+    axis.text(
+        x,
+        y,
+        f"{outline.number} {outline.word}".strip(),
+        ha="left" if across < _EDGE else "right" if across > 1 - _EDGE else "center",
+        va="bottom" if up < _EDGE / 2 else "top" if up > 1 - _EDGE / 2 else "center",
+        fontsize=9,
+        fontweight="bold",
+        color=look["color"],
+        bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+        zorder=7,
+        clip_on=True,
+    )
+
+
+# Projections onto the plane: two features, or two principal components.
+
+
+# ---------------------------------------------------------------------- planes
+
+
+class _Plane(NamedTuple):
+    """A plane: how instances (n, d) are projected onto it (n, 2), its axes, and whether these mix features."""
+
+    project: Callable[[Array], Array]
+    axes: tuple[str, str]
+    scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
+    mixed: bool = False
+
+    @classmethod
+    def of_features(cls, variables: Sequence[Variable], across: int, up: int) -> _Plane:
+        pair = variables[across], variables[up]
+        scales = Scale.of(pair[0]), Scale.of(pair[1])
+        return cls(lambda instances: instances[:, [across, up]], (pair[0].title, pair[1].title), scales)
+
+    @classmethod
+    def of_principal_components(cls, bags: Bags) -> _Plane:
+        """Return the plane of two principal components of the standardized features; constant ones do not count.
+
+        The greatest loading of a component is positive.
+        """
+        bags.require_complete("Choose two features=(..., ...), or impute the missing values first.")
+        origin, deviation = bags.instances.mean(axis=0), bags.instances.std(axis=0)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        standard = (bags.instances - origin) / scale
+        variances, vectors = np.linalg.eigh(standard.T @ standard)
+        directions = vectors[:, ::-1][:, :2].T
+        greatest = np.abs(directions).argmax(axis=1)
+        directions = directions * np.sign(directions[np.arange(2), greatest])[:, None]
+        total = variances.sum()
+        shares = np.clip(variances[::-1][:2], 0.0, None) / (total if total > 0 else 1.0)  # below 0 only by rounding
         first, second = (
             f"principal component {place} ({100 * share:.0f}% of the variance)"
             for place, share in enumerate(shares, start=1)
         )
-        return projection, (first, second), True, (PLAIN, PLAIN)
-    chosen = (0, 1) if features is None else features
+        return cls(lambda instances: (instances - origin) / scale @ directions.T, (first, second), mixed=True)
+
+    def places(self, bags: Bags) -> Array:
+        """Return where instances are drawn (n, 2); those of one category are moved a little apart."""
+        points = self.project(bags.instances)
+        return np.column_stack([spread_out(points[:, n], scale, bags.instances) for n, scale in enumerate(self.scales)])
+
+
+def _two_features(variables: Sequence[Variable], chosen: Sequence[str | int] | None) -> tuple[int, int]:
+    """Return the positions of the features of the axes; by default, the first two."""
+    if len(variables) < 2:
+        raise InputError("A plane needs two features, got one: use MembershipDisplay instead.")
+    chosen = (0, 1) if chosen is None else chosen
     if isinstance(chosen, str) or len(chosen) != 2:
         raise ParameterError(f"features must be two names or columns, got {chosen!r}.")
     across, up = (position("feature", feature, [variable.name for variable in variables]) for feature in chosen)
     if across == up:
         raise ParameterError(f"features must be different, got {variables[up].name!r} twice.")
-    names = variables[across].title, variables[up].title
-    scales = Scale.of(variables[across]), Scale.of(variables[up])
-    return chosen_features(seen.n_features, across, up), names, False, scales
-
-
-def _places(projection: Projection, bags: Bags, scales: tuple[Scale, Scale]) -> Array:
-    """Return where instances are drawn (n, 2); those of one category are moved a little apart."""
-    points = project(projection, bags.instances)
-    return np.column_stack([spread_out(points[:, n], scale, bags.instances) for n, scale in enumerate(scales)])
+    return across, up

@@ -18,7 +18,7 @@ from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.drawings import Sketcher
+from fuzzymil.rules.curves import Sketcher
 from fuzzymil.rules.inference import clipped
 from fuzzymil.rules.language import source
 from fuzzymil.rules.mamdani import MamdaniRules, numeric_view

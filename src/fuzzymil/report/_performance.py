@@ -7,8 +7,9 @@ import enum
 import functools
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import (
     accuracy_score,
@@ -26,10 +27,14 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.statistics import area_under_roc, brier_score, ranking_scores
 from fuzzymil.estimators import Fold as TrainedFold
 from fuzzymil.estimators import cross_validate, splitter
-from fuzzymil.report import _figures
+from fuzzymil.plots import FAINT, ReliabilityDisplay, RocDisplay
+from fuzzymil.plots.style import as_written, bare, drawn
 from fuzzymil.report._answers import Answers
-from fuzzymil.report._format import label
+from fuzzymil.report.html import label
 from fuzzymil.rules import RuleBase
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Basis(enum.Enum):
@@ -144,13 +149,13 @@ class Performance:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.scores) for fold in self.folds if self._has_all_classes(fold)]
-        return _figures.roc(pairs, self.classes, self.positive)
+        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds]
-        return _figures.reliability(pairs, self.classes, self.positive)
+        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
 
     @property
     def about(self) -> Any:
@@ -160,7 +165,7 @@ class Performance:
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
         truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
-        return _figures.agreement(truth, predicted, self.outputs[output])
+        return figure_svg(_agreement(truth, predicted, self.outputs[output]))
 
     def _joined(self) -> tuple[Array, Array]:
         folds = self.folds
@@ -199,6 +204,29 @@ _OF_NUMBERS: Mapping[str, Any] = {
     "Mean absolute error": mean_absolute_error,
     "Root mean squared error": root_mean_squared_error,
 }
+
+
+def _agreement(truth: Array, predicted: Array, name: str) -> Figure:
+    """Draw predicted against true values, shape (n_bags,), with the line on which they agree."""
+    both = np.concatenate([truth, predicted])
+    margin = 0.04 * (float(np.ptp(both)) or 1.0)
+    ends = (float(both.min()) - margin, float(both.max()) + margin)
+    figure, axis = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
+    axis.plot(ends, ends, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
+    axis.scatter(truth, predicted, s=16, color="#4A5560", alpha=0.75, linewidths=0)
+    axis.set(xlim=ends, ylim=ends)
+    axis.set_box_aspect(1)
+    axis.set_xlabel(as_written(f"{name}, true"), fontsize=9)
+    axis.set_ylabel(as_written(f"{name}, predicted"), fontsize=9)
+    bare(axis)
+    return figure
+
+
+def figure_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG, and close it."""
+    content = drawn(figure, ".svg")
+    plt.close(figure)
+    return content
 
 
 # ---------------------------------------------------------------------- measuring

@@ -14,14 +14,20 @@ from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._bags import bags_facts, chosen_bags
-from fuzzymil.report._data import data_facts
-from fuzzymil.report._format import counted
-from fuzzymil.report._health import health_facts
-from fuzzymil.report._importance import Matters, importance_facts, what_matters
 from fuzzymil.report._performance import Groups, Performance, cross_validated, measured, performance_facts
-from fuzzymil.report._rules import RuleCard, rule_cards, rules_facts
-from fuzzymil.report._settings import settings_facts
+from fuzzymil.report._sections import (
+    Matters,
+    RuleCard,
+    bags_facts,
+    data_facts,
+    health_facts,
+    importance_facts,
+    rule_cards,
+    rules_facts,
+    select_bags,
+    settings_facts,
+    what_matters,
+)
 from fuzzymil.rules.editing import Diagnosis
 
 
@@ -102,7 +108,7 @@ class Report:
         step("importance", 0, 1)
         matters = what_matters(answers, measures[3], about)
         step("importance", 1, 1)
-        places = chosen_bags(answers.certainty, max_bags)
+        places = select_bags(answers.certainty, max_bags)
         explanations: dict[int, Explanation] = {}
         step("explanations", 0, len(places))
         for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
@@ -110,7 +116,7 @@ class Report:
             step("explanations", len(explanations), len(places))
         cards = rule_cards(answers, matters.rules)
         return cls(
-            title=title or f"{counted(len(cards), 'rule')} on {counted(answers.bags.n_bags, 'bag')}",
+            title=title or f"{html.counted(len(cards), 'rule')} on {html.counted(answers.bags.n_bags, 'bag')}",
             made_on=datetime.date.today(),
             answers=answers,
             cards=cards,

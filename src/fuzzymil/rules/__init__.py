@@ -1,7 +1,7 @@
 """The rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
 
 from fuzzymil.inference.activations import Activations
-from fuzzymil.rules import editing, formats
+from fuzzymil.rules import editing, files
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.mamdani import MamdaniActivations, MamdaniRules
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
@@ -21,5 +21,5 @@ __all__ = [
     "RuleBase",
     "Variable",
     "editing",
-    "formats",
+    "files",
 ]

@@ -18,8 +18,6 @@ from fuzzymil.rules import editing, inference, json
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import rule_cards
-from fuzzymil.rules.files import system, tables
-from fuzzymil.rules.files.system import System
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
@@ -72,7 +70,7 @@ class RuleBase(RuleSet, Serializable):
     [[0.0], [0.55]]
     """
 
-    _format, _sugeno = "fuzzymil.rules", True
+    _format = "fuzzymil.rules"
 
     # ------------------------------------------------------------------ constructors
 
@@ -200,20 +198,10 @@ class RuleBase(RuleSet, Serializable):
         """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
         return arrays.widths(self)
 
-    # ------------------------------------------------------------------ for files and tables
+    # ------------------------------------------------------------------ for how rules are shown
 
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         return self, ()
 
     def _cards(self) -> str:
         return rule_cards(self)
-
-    def _system(self) -> System:
-        return system.from_sugeno(self)
-
-    @classmethod
-    def _from_fields(cls, content: System) -> Self:
-        return cls(**system.to_sugeno(content))
-
-    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
-        return tables.conclusions(self, max_conditions, digits)

@@ -13,7 +13,7 @@ from fuzzymil._utils import html
 from fuzzymil._utils.colors import class_mark, class_of_rule
 from fuzzymil._utils.drawings import bar
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.drawings import Sketch, Sketcher
+from fuzzymil.rules.curves import Sketch, Sketcher
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of

@@ -1,7 +1,7 @@
 """The rule studio: see, drag, write and train rules in the browser or in a notebook."""
 
-from fuzzymil.studio import actions
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.session import Session
+from fuzzymil.studio.training import Trainer  # registers its messages
 
-__all__ = ["Document", "Session", "actions"]
+__all__ = ["Document", "Session", "Trainer"]

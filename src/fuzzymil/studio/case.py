@@ -17,11 +17,10 @@ from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import MamdaniActivations, RuleBase
 from fuzzymil.rules.editing import border_of
+from fuzzymil.rules.inference import matched
 from fuzzymil.studio.document import Document, Rules
 
-__all__ = ["Case", "Committee", "class_text", "classes_of"]
-
-_MOST_CLASSES = 20  # whole numbers with more values are quantities
+__all__ = ["Case", "Committee", "class_text"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,6 +91,19 @@ class Case:
         return _with_gaps(self.given, self.base)
 
     @functools.cached_property
+    def seen(self) -> Bags:
+        """The bags with the features of the rules alone, coded as the rules code them."""
+        return matched(self.base, self.data)
+
+    def values(self, name: str) -> Array | None:
+        """Return the instances' values (n,) of an input; None if the bags have no such feature."""
+        bags, inputs = self.bags, self.base.feature_names
+        if bags is None or name not in inputs:
+            return None
+        names = bags.feature_names or inputs[: bags.n_features]
+        return bags.instances[:, names.index(name)] if name in names else None
+
+    @functools.cached_property
     def found(self) -> Activations | MamdaniActivations:
         """What the rules infer about all bags."""
         return self.rules.infer(self.data)
@@ -99,7 +111,12 @@ class Case:
     @functools.cached_property
     def classes(self) -> Array | None:
         """The two classes that a single output decides between, or one per output; None if the output is a number."""
-        return classes_of(self.outputs, self.bags, self.model)
+        return _classes_of(self.outputs, self.bags, self.model)
+
+    @functools.cached_property
+    def names(self) -> list[str] | None:
+        """The classes as text."""
+        return None if self.classes is None else list(map(class_text, self.classes))
 
     @property
     def threshold(self) -> float:
@@ -111,13 +128,17 @@ class Case:
     @property
     def positive(self) -> int:
         """Of two classes, the place of the one that a single output is about."""
-        assert self.classes is not None
-        names = list(map(class_text, self.classes))
-        if self.document.positive in names:
-            return names.index(self.document.positive)
+        assert self.names is not None
+        if self.document.positive in self.names:
+            return self.names.index(self.document.positive)
         if self.model is not None:
             return self.model.positive
-        return names.index(self.outputs[0]) if self.outputs[0] in names else 1
+        return self.names.index(self.outputs[0]) if self.outputs[0] in self.names else 1
+
+    @property
+    def positive_name(self) -> str | None:
+        """The class that a single output is about; None of numbers, and of several outputs."""
+        return None if self.names is None or len(self.outputs) > 1 else self.names[self.positive]
 
     @functools.cached_property
     def reading(self) -> ClassReading | None:
@@ -158,6 +179,25 @@ class Case:
         if labels is None:
             return None
         return np.array(labels, object) if self.classes is None else _texts(labels)
+
+    @property
+    def numbers(self) -> Array:
+        """The labels as numbers, as the output is; of classes, `InputError`."""
+        labels = np.asarray(self.given.labels)
+        if labels.dtype.kind not in "iufb":
+            raise InputError(
+                f"The bags have {len(np.unique(labels))} classes, but the rules have one output: write one output per "
+                "class, named after it, or open data with two classes."
+            )
+        return labels.astype(float)
+
+    def ranking(self, output: Array) -> tuple[str, Array] | None:
+        """Return which of two classes outputs (b, k) rank the bags by, and the scores (b,); None without two."""
+        if self.names is None or len(self.names) != 2:
+            return None
+        if len(self.outputs) == 1:
+            return self.names[self.positive], output[:, 0]
+        return self.names[1], output[:, 1] - output[:, 0]
 
     @functools.cached_property
     def _from_others(self) -> Array:
@@ -217,27 +257,13 @@ def _texts(labels: Array) -> Array:
 
 
 def class_text(label: Any) -> str:
-    """Return a class as a person writes it.
-
-    Examples
-    --------
-    >>> class_text(np.float64(1.0)), class_text(np.str_("yes"))
-    ('1', 'yes')
-    """
+    """Return a class as a person writes it: 1, not 1.0."""
     value = label.item() if isinstance(label, np.generic) else label
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def classes_of(outputs: tuple[str, ...], bags: Bags | None, model: ClassReading | None = None) -> Array | None:
-    """Return the classes that outputs decide between; None if labels are quantities.
-
-    Examples
-    --------
-    >>> classes_of(("y",), Bags.from_list([[[0.0]], [[1.0]]], labels=[0.25, 0.5])) is None
-    True
-    >>> classes_of(("y",), None).tolist()
-    ['low', 'high']
-    """
+def _classes_of(outputs: tuple[str, ...], bags: Bags | None, model: ClassReading | None = None) -> Array | None:
+    """Return the classes that outputs decide between; None if labels are quantities."""
     if model is not None:
         return model.classes
     if len(outputs) > 1:
@@ -246,7 +272,5 @@ def classes_of(outputs: tuple[str, ...], bags: Bags | None, model: ClassReading 
     if labels is None:
         return np.array(["low", "high"], object)
     found = np.unique(labels)
-    countable = found.dtype.kind not in "fc" or (found == np.round(found)).all()
-    if not countable or len(found) > _MOST_CLASSES or len(found) != 2:
-        return None
-    return found
+    whole = found.dtype.kind not in "fc" or (found == np.round(found)).all()
+    return found if whole and len(found) == 2 else None

@@ -1,22 +1,44 @@
-"""What the studio edits: the text of the rules, and what the text does not hold."""
+"""What the studio edits: the text of rules, what the text does not hold, and the data and model next to it."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
+from fuzzymil._utils.text import whole_characters
+from fuzzymil.bags import Bags
+from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.rules import MamdaniRules, RuleBase
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
-from fuzzymil.studio.layout import edited_text
+from fuzzymil.rules.language.lexer import Token, tokens
+from fuzzymil.studio.messages import LIMITS
 
-__all__ = ["Document", "Rules", "Term"]
+__all__ = [
+    "Context",
+    "Data",
+    "Document",
+    "Rules",
+    "Term",
+    "check_document",
+    "check_text",
+    "merge_texts",
+    "terms_of_rule",
+    "transfer_changes",
+    "with_premises",
+]
 
 Rules = RuleBase | MamdaniRules
 Term = tuple[str, str]
+
+_LONGEST = 40_000  # characters: aligning longer texts takes too long
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +103,7 @@ class Document:
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
         old, new = self.rules.to_source(), rules.to_source()
-        text = self.text if old == new else edited_text(self.text, old, new)
+        text = self.text if old == new else transfer_changes(self.text, old, new)
         found = Document(text, threshold=self.threshold, positive=self.positive)
         vars(found)["rules"] = rules
         return found._keeping(self, map(rename, self.frozen))
@@ -101,9 +123,310 @@ class Document:
         vars(made)["rules"] = self.rules
         return made
 
-    def replaced(self, **fields: Any) -> Document:
+    def replace(self, **fields: Any) -> Document:
         """Return the document with other fields, without parsing the text again."""
         made = dataclasses.replace(self, **fields)
         if "text" not in fields:
             vars(made)["rules"] = self.rules
         return made
+
+
+def with_premises(rules: Rules, base: RuleBase, **fields: Any) -> Rules:
+    """Return the rules with other premises; ``fields`` are other parts of Mamdani rules."""
+    return base if isinstance(rules, RuleBase) else dataclasses.replace(rules, premises=base, **fields)
+
+
+def terms_of_rule(rules: Rules, place: int) -> list[Term]:
+    """Return the terms that a rule, counted from 0, asks for or concludes."""
+    found = [(each.variable, each.term) for each in rules.rules[place].conditions]
+    if not isinstance(rules, RuleBase):
+        concluded = rules.conclusions[place].items()
+        found += [(name, said if isinstance(said, str) else said.term) for name, said in concluded]
+    return list(dict.fromkeys(found))
+
+
+def check_text(text: object) -> str:
+    """Return a text that is not too long, with line ends of one character."""
+    if not isinstance(text, str):
+        raise ParameterError("Expected text.")
+    if len(text) > LIMITS["text"]:
+        raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_document(document: Document) -> Document:
+    """Return a document whose text can be parsed and whose size is within the limits."""
+    check_text(document.text)
+    variables = all_variables(document.rules)
+    counts = {
+        "rules": document.rules.n_rules,
+        "variables": len(variables),
+        "terms": sum(len(variable.terms) for variable in variables),
+    }
+    for what, count in counts.items():
+        if count > LIMITS[what]:
+            raise ParameterError(f"These are {count:,} {what}; the studio takes at most {LIMITS[what]:,}.")
+    return document
+
+
+# ---------------------------------------------------------------------- the data and the model next to it
+
+
+class Data:
+    """Bags and where they came from; those of an earlier session are read again when they are first needed.
+
+    Parameters
+    ----------
+    bags : Bags, optional
+        None: in the file at ``path``.
+    name : str
+        What the data are called.
+    columns : mapping, optional
+        The arguments of `fuzzymil.datasets.read_bags` that the file was read with: ``bag``, ``label``, ``format``.
+    path : Path, optional
+        Where the file is. None: the bags came from no file.
+    """
+
+    def __init__(
+        self,
+        bags: Bags | None,
+        name: str = "",
+        columns: Mapping[str, Any] | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self.name, self.columns, self.path = whole_characters(name), dict(columns or {}), path
+        self._given = bags
+
+    @functools.cached_property
+    def _read(self) -> tuple[Bags | None, str | None]:
+        if self._given is not None:
+            return self._given, None
+        if self.path is None:
+            return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
+        if not (self.path.is_file() or self.path.is_dir()):
+            gone = f"is no longer there ({whole_characters(str(self.path))}): open it again."
+            return None, f"{self.name} was open in an earlier session, but {gone}"
+        from fuzzymil.datasets import read_bags
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # said when it was opened
+                return read_bags(self.path, **self.columns), None
+        except (ValueError, TypeError, OSError, ImportError) as problem:
+            return None, f"{self.name}, which was open in an earlier session, cannot be read: {problem}"
+
+    @property
+    def bags(self) -> Bags | None:
+        """The bags; None if they are gone."""
+        return self._read[0]
+
+    @property
+    def problem(self) -> str | None:
+        """Why the bags are gone."""
+        return self._read[1]
+
+    def is_same_file(self, other: Data | None) -> bool:
+        """Return whether two data came from the same place, read in the same way, whatever was there at the time."""
+        return other is not None and (self.name, self.path, self.columns) == (other.name, other.path, other.columns)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Context:
+    """Where a document stands: opening a file changes it, editing rules does not.
+
+    Parameters
+    ----------
+    name : str
+        What the rules are called.
+    data : Data, optional
+    model : ClassReading, optional
+        How the model reads its output, if one was opened.
+    model_file : Path, optional
+        Where that model is kept. None: it came with the start of the session.
+    members : tuple of Document
+        The rule bases of a committee, whose outputs are averaged; the current document takes the place of one. Empty
+        if there is only one rule base.
+    member : int
+        The place of that one.
+
+    Examples
+    --------
+    >>> one, two = (Document(f"VARIABLE x: low = Gaussian({n}, 1)  IF x is low THEN y = 1") for n in (1, 2))
+    >>> context, shown = Context(members=(one, two)).show(1, one)
+    >>> context.member, shown == two, context.others == (one,)
+    (1, True, True)
+    """
+
+    name: str = "untitled"
+    data: Data | None = None
+    model: ClassReading | None = None
+    model_file: Path | None = None
+    members: tuple[Document, ...] = ()
+    member: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.members) == 1:
+            object.__setattr__(self, "members", ())
+        if not 0 <= self.member < max(1, len(self.members)):
+            raise ParameterError(f"There is no member {self.member!r:.60} of {len(self.members)}.")
+
+    @property
+    def bags(self) -> Bags | None:
+        """The bags, if any are open and their file is still there."""
+        return None if self.data is None else self.data.bags
+
+    def replace(self, **fields: Any) -> Context:
+        """Return the context with other fields."""
+        return dataclasses.replace(self, **fields)
+
+    @functools.cached_property
+    def others(self) -> tuple[Document, ...]:
+        """The members of the committee that are not shown."""
+        return tuple(each for place, each in enumerate(self.members) if place != self.member)
+
+    def show(self, member: object, document: Document) -> tuple[Context, Document]:
+        """Return the context in which another member is shown, and that member.
+
+        ``document``, which was shown so far, stays in its place with its edits. The threshold, and the class that an
+        output is about, belong to the committee and come along.
+        """
+        if not self.members:
+            raise ParameterError("The rules are no committee: there is only one rule base.")
+        last = len(self.members) - 1
+        if not isinstance(member, int) or isinstance(member, bool) or not 0 <= member <= last:
+            raise ParameterError(f"There is no member {member!r:.60}; they are numbered from 0 to {last}.")
+        kept = tuple(document if place == self.member else each for place, each in enumerate(self.members))
+        shown = kept[member].replace(threshold=document.threshold, positive=document.positive)
+        return self.replace(members=kept, member=member), shown
+
+
+# ---------------------------------------------------------------------- the layout of a text
+
+
+def transfer_changes(text: str, old: str, new: str) -> str:
+    r"""Return a text in which what changed from one source to another is changed too.
+
+    Parameters
+    ----------
+    text : str
+        As a person laid it out.
+    old, new : str
+        Sources, as `to_source` writes them: of the same rules, and of the edited ones.
+
+    Returns
+    -------
+    str
+        The text with the same changes; the new source itself where they cannot be found in the text.
+
+    Examples
+    --------
+    >>> text = "VARIABLE x: low = Gaussian(0, 1)  # so far\n\nIF x is low\n    THEN y = 1.50\n"
+    >>> rules = parse_rules(text)
+    >>> print(transfer_changes(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
+    VARIABLE x: low = Gaussian(3, 1)  # so far
+    <BLANKLINE>
+    IF x is low
+        THEN y = 1.50
+    <BLANKLINE>
+    """
+    if text == old or max(len(text), len(new)) > _LONGEST:
+        return new
+    found = _changed(text, old, new)
+    return found if found is not None and _means(found, new) else new
+
+
+def _means(text: str, source: str) -> bool:
+    """Return whether a text is that of the rules with a source: comments, labels and all."""
+    try:
+        return parse_rules(text).to_source() == source
+    except (RuleSyntaxError, ValueError):
+        return False
+
+
+def _changed(text: str, old: str, new: str) -> str | None:
+    own, before, after = (tokens(each, lambda *_: None)[:-1] for each in (text, old, new))
+    place = _places(before, own)
+    result, end = list[str](), 0
+    compared = difflib.SequenceMatcher(None, _words(before), _words(after), autojunk=False)
+    for change, a, b, c, d in compared.get_opcodes():
+        if change == "equal":
+            continue
+        if change == "insert":
+            anchor = place.get(a - 1)
+            if anchor is None:
+                return None
+            put = new[after[c - 1].end : after[d - 1].end]
+            start = stop = _end_of_line(text, own[anchor].end) if put.startswith("\n") else own[anchor].end
+        else:
+            known = [place[n] for n in range(a, b) if n in place]
+            if len(known) < b - a or known != list(range(known[0], known[0] + len(known))):
+                return None
+            start, stop = own[known[0]].start, own[known[-1]].end
+            put = new[after[c].start : after[d - 1].end] if d > c else ""
+        if start < end:
+            return None
+        result += [text[end:start], put]
+        end = stop
+    return "".join([*result, text[end:]])
+
+
+def _end_of_line(text: str, place: int) -> int:
+    """Return the end of a line if only a comment follows a place: it belongs to what comes before."""
+    end = text.find("\n", place)
+    end = len(text) if end < 0 else end
+    rest = text[place:end].strip()
+    return end if not rest or rest.startswith("#") else place
+
+
+def _words(found: list[Token]) -> list[tuple[str, str | float]]:
+    """Return tokens as they are compared: numbers by value, keywords in any case."""
+    return [
+        (token.kind, float(token.text) if token.kind == "number" else token.text if token.kind == "name" else "")
+        for token in found
+    ]
+
+
+def _places(before: list[Token], own: list[Token]) -> dict[int, int]:
+    """Return for each token of a source the one of the text that it corresponds to, where there is one."""
+    matcher = difflib.SequenceMatcher(None, _words(before), _words(own), autojunk=False)
+    return {block.a + n: block.b + n for block in matcher.get_matching_blocks() for n in range(block.size)}
+
+
+def merge_texts(base: str, mine: str, theirs: str) -> str | None:
+    r"""Return a text with the changes that two others made to a common one, line by line.
+
+    Parameters
+    ----------
+    base : str
+        What both began with.
+    mine, theirs : str
+
+    Returns
+    -------
+    str or None
+        None if both changed the same lines in different ways.
+
+    Examples
+    --------
+    >>> merge_texts("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
+    'one\n2\nthree\nfour\n'
+    >>> merge_texts("one\n", "1\n", "uno\n") is None
+    True
+    """
+    lines = base.splitlines(keepends=True)
+    changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})
+    result, end = list[str](), 0
+    last: tuple[int, int, tuple[str, ...]] | None = None
+    for start, stop, put in changes:
+        if last is not None and (start < last[1] or start == last[0]):
+            return None
+        result += [*lines[end:start], *put]
+        end, last = stop, (start, stop, put)
+    return "".join([*result, *lines[end:]])
+
+
+def _line_changes(lines: list[str], text: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return the lines that a text replaces: from, to, and what it has instead."""
+    other = text.splitlines(keepends=True)
+    matcher = difflib.SequenceMatcher(None, lines, other, autojunk=False)
+    return [(a, b, tuple(other[c:d])) for change, a, b, c, d in matcher.get_opcodes() if change != "equal"]

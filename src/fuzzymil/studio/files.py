@@ -17,14 +17,13 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
-from fuzzymil.rules.formats import ENDINGS, READERS, read_rules, rules_of_model, what_is_lost
+from fuzzymil.rules.files import ENDINGS, export_rules, read_rules, rules_of_model, what_is_lost
+from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 from fuzzymil.studio.case import Case, class_text
-from fuzzymil.studio.context import Context
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import checked_text
+from fuzzymil.studio.document import Context, Document, check_text
+from fuzzymil.studio.messages import LIMITS
 
-__all__ = ["EXPORTS", "Upload", "content_of", "exported", "lost", "openable", "plain_name", "previewed", "read_data"]
+__all__ = ["EXPORTS", "Upload", "upload_from", "export", "losses_of", "openable", "plain_name", "preview", "read_data"]
 
 EXPORTS = [
     ("rules", "Rules as text", ".rules"),
@@ -59,7 +58,7 @@ def openable() -> dict[str, list[str]]:
     from fuzzymil.datasets.formats import FORMATS
 
     return {
-        "rules": [ending for ending, format in ENDINGS.items() if format in ("json", "rules", *READERS)],
+        "rules": [ending for ending, name in ENDINGS.items() if RULE_FORMATS[name].read is not None],
         "data": [ending for known in FORMATS.values() for ending in known.suffixes if ending and ending not in ENDINGS],
     }
 
@@ -97,7 +96,7 @@ def plain_name(name: object) -> str:
     return name
 
 
-def content_of(message: Mapping[str, Any]) -> Upload:
+def upload_from(message: Mapping[str, Any]) -> Upload:
     """Return the file that a message carries."""
     text = message.get("content")
     if not isinstance(text, str) or len(text) > LIMITS["file"] * 4 / 3 + 4:
@@ -114,7 +113,7 @@ def content_of(message: Mapping[str, Any]) -> Upload:
 # ---------------------------------------------------------------------- opening
 
 
-def previewed(upload: Upload) -> dict[str, Any]:
+def preview(upload: Upload) -> dict[str, Any]:
     """Find out what a file holds, and return what would be opened and what would not."""
     ending = Path(upload.name).suffix.lower()
     with upload.as_file() as path, _unnamed(path):
@@ -133,7 +132,7 @@ def previewed(upload: Upload) -> dict[str, Any]:
 def _from_text(upload: Upload) -> dict[str, Any]:
     """Return what a text of rules says; one with mistakes can still be mended in the editor."""
     try:
-        text = checked_text(upload.content.decode("utf-8-sig"))
+        text = check_text(upload.content.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
         raise InputError(f"{upload.name} is not UTF-8 text (byte {problem.start}): save it as UTF-8.") from None
     document = Document(text)
@@ -254,7 +253,7 @@ def _ending(format: object) -> str:
     return endings[str(format)]
 
 
-def lost(case: Case, context: Context, format: object) -> list[str]:
+def losses_of(case: Case, context: Context, format: object) -> list[str]:
     """Return what a format does not keep; a format that cannot hold the rules raises."""
     _ending(format)
     found = []
@@ -273,11 +272,11 @@ def lost(case: Case, context: Context, format: object) -> list[str]:
     return found
 
 
-def exported(case: Case, context: Context, message: Mapping[str, Any]) -> dict[str, Any]:
+def export(case: Case, context: Context, message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file: its name, type and content, and what it does not keep."""
     format = message.get("format")
     ending = _ending(format)
-    losses = lost(case, context, format)
+    losses = losses_of(case, context, format)
     content = _content(case, context, str(format), message)
     raw = content.encode("utf-8") if isinstance(content, str) else content
     return {
@@ -302,8 +301,7 @@ def _content(case: Case, context: Context, format: str, message: Mapping[str, An
         return _figure(case, format, message)
     if format == "report":
         return _report(case, context.name)
-    found: str = getattr(rules, f"to_{format}")()
-    return found
+    return export_rules(rules, format)
 
 
 def _saved(save: Any, name: str) -> bytes:
@@ -335,7 +333,7 @@ def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
 
     from fuzzymil.explain import explain
     from fuzzymil.plots import ExplanationDisplay, MembershipDisplay
-    from fuzzymil.studio.views.bags import place_of
+    from fuzzymil.studio.views import place_of
 
     if message.get("bag") is not None:
         one = case.data[[place_of(case.data, message["bag"])]]
@@ -375,7 +373,7 @@ def snippet(case: Case, context: Context) -> str:
     every = [case.rules, *(each.active for each in case.others)]
     lines = [f"# The rules {context.name!r:.80}, as in the studio.".replace("\n", " "), ""]
     lines += ["import numpy as np"] if len(every) > 1 or len(case.outputs) > 1 else []
-    lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.formats import parse_rules", ""]
+    lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.files import parse_rules", ""]
     for number, rules in enumerate(every, start=1):
         source = rules.to_source()
         quotes = "'''" if '"""' in source else '"""'

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterator
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.studio.context import Context
-from fuzzymil.studio.document import Document
+from fuzzymil._utils import memory
+from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
+from fuzzymil._utils.text import half_character
+from fuzzymil.studio.document import Context, Data, Document
+from fuzzymil.studio.files import Upload, preview
+from fuzzymil.studio.messages import from_json, to_json
 
-__all__ = ["History", "Version", "now"]
+__all__ = [
+    "History",
+    "Version",
+    "now",
+    "FOLDER",
+    "Journal",
+]
 
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed
 
@@ -106,17 +121,12 @@ class History:
             raise ParameterError(f"There is no version {number!r:.60}; they are numbered from 0 to {last}.")
         return self.versions[number]
 
-    def named(self, number: object, name: object) -> Version:
+    def with_name(self, number: object, name: object) -> Version:
         """Return a version with another name, which it does not have yet."""
         found = self.version(number)
         if not isinstance(name, str) or len(name) > 200:
             raise ParameterError("The name of a version must be text of at most 200 characters.")
         return dataclasses.replace(found, name=name.strip())
-
-    def name(self, number: object, name: object) -> None:
-        """Give a version a name; an empty one takes it away."""
-        named = self.named(number, name)
-        self.versions[named.number] = named
 
     @property
     def reference(self) -> Version:
@@ -124,7 +134,7 @@ class History:
         named = [self.versions[n] for n in self._done if self.versions[n].name]
         return named[-1] if named else self.versions[self._done[0]]
 
-    def listed(self) -> Iterator[dict[str, Any]]:
+    def entries(self) -> Iterator[dict[str, Any]]:
         """Yield the versions on the path, and all named ones, oldest first."""
         ahead = set(self._undone)
         path = {*self._done, *ahead}
@@ -144,3 +154,335 @@ class History:
 def now() -> str:
     """Return the time as text."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+# The journal: every change of a session, appended to a file as it happens, so that nothing is lost with the process.
+#
+# A record is one line of JSON. It is written by one call and synchronized to disk; a line that was cut off by a crash
+# is dropped when the journal is read, and everything before it stands. Of a text, what differs from the one before is
+# stored; so it is with the data and models that were opened. Files that were dropped on the page are kept next to the
+# journal.
+
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: there, two studios of one name take turns at the same file
+    fcntl = None  # type: ignore[assignment]
+
+
+FOLDER = ".fuzzymil-studio"
+"""The folder of journals, inside the one in which the studio was started."""
+
+_VERSION = 1
+_MOST = 99  # journals of one name
+_TIMES = 20  # how many times its size a journal may take in memory
+
+
+class Journal:
+    """An append-only file of records, which one process writes.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the studio was started.
+    name : str
+        Of the rules; a second studio of the same name has a journal of its own.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Journal(Path(folder), "sky") as journal:
+    ...         journal.append({"undo": True})
+    ...     with Journal(Path(folder), "sky") as journal:
+    ...         list(journal.records)
+    [{'undo': True}]
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder / FOLDER
+        self.notice: str | None = None  # what could not be read, and where it is now
+        self._text, self._context = "", Context()  # of the latest version
+        self._pending: list[bytes] = []  # lines that the disk has not taken yet
+        self.draft: str | None = None
+        self.records: list[dict[str, Any]] = []
+        self._file = -1
+        self._own = OwnFolder(self.folder, create=True)
+        try:
+            self._file, self.path = self._locked_file(re.sub(r"[^\w.-]+", "_", name)[:60].strip(".") or "untitled")
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def _locked_file(self, name: str) -> tuple[int, Path]:
+        """Open and lock the first journal of this name that no other process writes, as long as this one lives."""
+        for number in range(1, _MOST + 1):
+            path = self.folder / (f"{name}.journal" if number == 1 else f"{name}-{number}.journal")
+            try:
+                file = self._opened(path)
+            except ForeignFileError as problem:  # it may lead anywhere, or wait forever
+                self._put_aside(path, str(problem.strerror))
+                file = self._opened(path)
+            if fcntl is None:
+                return file, path
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(file)
+            else:
+                return file, path
+        raise OSError(errno.EBUSY, f"{_MOST} studios already write journals of this name", str(self.folder))
+
+    def _opened(self, path: Path) -> int:
+        return self._own.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+
+    def _put_aside(self, path: Path, why: str) -> None:
+        kept = self._own.set_aside(path.name, ".damaged")
+        self.notice = f"The journal of an earlier session {why}. It is kept as {FOLDER}/{kept}."
+
+    def _read(self) -> None:
+        lack = memory.shortage(_TIMES * os.fstat(self._file).st_size)
+        if lack is not None:
+            self.set_aside(f"is too large: {lack}")
+            return
+        with open(os.dup(self._file), "rb") as file:
+            content = file.read()
+        good = 0
+        for line in content.splitlines(keepends=True):
+            try:
+                record = from_json(line) if line.endswith(b"\n") else None
+            except (ValueError, RecursionError):
+                break
+            if not isinstance(record, dict):
+                break
+            good += len(line)
+            if "journal" not in record:
+                self.records.append(record)
+        if good < len(content):
+            kept = self._own.free_name(self.path.name, ".damaged")
+            self._own.write(kept, content[good:])
+            os.ftruncate(self._file, good)
+            self.notice = f"The end of the journal of an earlier session is damaged. It is kept as {FOLDER}/{kept}."
+        if not good:
+            self.append({"journal": _VERSION})
+
+    def set_aside(self, why: str = "makes no sense") -> None:
+        """Keep a journal that cannot be used under another name, and begin anew."""
+        name = self.path.name.removesuffix(".journal")
+        self._put_aside(self.path, why)
+        os.close(self._file)
+        self._file, self.path = self._locked_file(name)
+        self._text, self._context, self.draft = "", Context(), None
+        self.records, self._pending = [], []
+        self.append({"journal": _VERSION})
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write a record; it is on disk when this returns.
+
+        Raises
+        ------
+        ValueError
+            If the record is nothing that a file can hold: it is left out.
+        OSError
+            If the disk does not take it: it is written before the next one.
+        """
+        self._pending.append(_line(record))
+        self._write_pending()
+
+    def _write_pending(self) -> None:
+        lines = b"".join(self._pending)
+        size = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            if os.write(self._file, lines) < len(lines):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, size)  # half a line would end the journal
+            raise
+        self._pending.clear()
+
+    def keep_file(self, name: str, content: bytes) -> Path:
+        """Keep a file that was opened next to the journal, so that it is there after a restart, and return its path."""
+        ending = "".join(Path(name).suffixes)[-20:]
+        kept = self.path.with_suffix(f".{hashlib.sha256(content).hexdigest()[:16]}{ending}")
+        self._own.write(kept.name, content)
+        return kept
+
+    def close(self) -> None:
+        """Let another process write the journal."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+        self._own.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ documents
+
+    def keep(self, document: Document, label: str, when: str, context: Context, *, given: str = "") -> None:
+        """Write a new version; ``given`` says whether "rules" or "data" came with the start of the program."""
+        record = {
+            "done": label,
+            **({"given": given} if given else {}),
+            "when": when,
+            "text": self._difference(document.text),
+            **_marks(document),
+        }
+        changed = self._changes(context)
+        line = _line({**record, "context": changed} if changed else record)
+        self._pending.append(line)
+        self._text, self._context = document.text, context
+        self._write_pending()
+
+    def keep_draft(self, text: str | None) -> None:
+        """Write a text that has not become a version; None if there is none any more."""
+        self.append({"draft": None if text is None else self._difference(text)})
+
+    def _difference(self, text: str) -> list[Any]:
+        """Return how many characters a text shares with the latest version at both ends, and what is between them."""
+        start = _n_common(self._text, text)
+        end = _n_common(self._text[start:][::-1], text[start:][::-1])
+        return [start, end, text[start : len(text) - end]]
+
+    def _joined(self, difference: Any) -> str:
+        start, end, middle = difference
+        if not 0 <= start <= len(self._text) - end or end < 0:
+            raise ValueError("The journal does not fit together.")
+        return str(self._text[:start] + middle + self._text[len(self._text) - end :])
+
+    def _changes(self, context: Context) -> dict[str, Any]:
+        """Return what distinguishes a context from that of the latest version."""
+        old, found = self._context, dict[str, Any]()
+        if context.name != old.name:
+            found["name"] = context.name
+        if context.data is not old.data:
+            found["data"] = None if context.data is None else self._data_facts(context.data)
+        if context.model is not old.model:
+            found["model"] = None if context.model is None else self._stored(context.model_file)
+        if context.members is not old.members:
+            known = dict(enumerate(old.members))
+            changed = {n: each for n, each in enumerate(context.members) if known.get(n) is not each}
+            found["members"] = [
+                len(context.members),
+                {n: {"text": each.text, **_marks(each)} for n, each in changed.items()},
+            ]
+        if context.member != old.member:
+            found["member"] = context.member
+        return found
+
+    def _data_facts(self, data: Data) -> dict[str, Any]:
+        return {"name": data.name, "columns": data.columns, "file": self._stored(data.path)}
+
+    def _stored(self, path: Path | None) -> str:
+        """Return a path as text: of a kept file its name; nothing of no file, or of one whose name is no text."""
+        if path is None or half_character(str(path.absolute())) is not None:
+            return ""
+        return path.name if path.parent == self.folder else str(path.absolute())
+
+    def _found(self, stored: str) -> Path | None:
+        return self.folder / stored if stored else None  # a path from the root stays one
+
+    def _restored_context(self, facts: Mapping[str, Any], given: Context) -> Context:
+        """Return the context that differs from the latest one by these facts.
+
+        What was given when the program was started is taken from there, if it is the same as it was then.
+        """
+        found: dict[str, Any] = {"name": str(facts.get("name", self._context.name))}
+        found |= {"member": facts.get("member", self._context.member)}
+        if "data" in facts:
+            told = facts["data"]
+            data = told and Data(None, told["name"], told["columns"], self._found(told["file"]))
+            found["data"] = given.data if data and data.is_same_file(given.data) else data or None
+        if "model" in facts:
+            file = self._found(facts["model"] or "")
+            found |= {"model_file": file, "model": _model_in(file) if file else given.model}
+            if facts["model"] is None:
+                found["model"] = None
+        if "members" in facts:
+            n, changed = facts["members"]
+            known = dict(enumerate(self._context.members)) | {int(k): _marked(**each) for k, each in changed.items()}
+            found["members"] = tuple(known[place] for place in range(n))
+        return self._context.replace(**found)
+
+    def restored(self, given: Context) -> tuple[History, Document, Context] | None:
+        """Return the history that the records tell, and the rules and data that the program was last started with.
+
+        None for a new journal.
+
+        Parameters
+        ----------
+        given : Context
+            What the program was started with this time.
+        """
+        history: History | None = None
+        rules: Document | None = None
+        around = self._context
+        for record in self.records:
+            if "text" in record:
+                self._text = self._joined(record["text"])
+                document, self.draft = _marked(**{**record, "text": self._text}), None
+                if "context" in record:
+                    self._context = self._restored_context(record["context"], given)
+                rules = document if record.get("given") == "rules" else rules
+                around = self._context if "given" in record else around
+                if history is None:
+                    history = History(document, record["done"], record["when"], self._context)
+                else:
+                    history.add(document, record["done"], record["when"], self._context)
+            elif history is None:
+                continue
+            elif "draft" in record:
+                self.draft = None if record["draft"] is None else self._joined(record["draft"])
+            elif "undo" in record:
+                history.undo()
+            elif "redo" in record:
+                history.redo()
+            elif "name" in record:
+                named = history.with_name(*record["name"])
+                history.versions[named.number] = named
+        return None if history is None or rules is None else (history, rules, around)
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    try:
+        return (to_json(record) + "\n").encode("utf-8")
+    except UnicodeEncodeError as problem:
+        half = ascii(problem.object[problem.start : problem.end])
+        raise InputError(f"This cannot be kept on disk: it has half of a character, {half}.") from None
+
+
+def _marks(document: Document) -> dict[str, Any]:
+    """Return what a document has besides its text."""
+    return {
+        "off": sorted(document.off),
+        "frozen": sorted(map(list, document.frozen)),
+        "threshold": document.threshold,
+        "positive": document.positive,
+    }
+
+
+def _marked(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_: Any) -> Document:
+    """Return the document with a text and what `_marks` returned."""
+    return Document(text, frozenset(off), frozenset((variable, term) for variable, term in frozen), threshold, positive)
+
+
+def _model_in(file: Path) -> Any:
+    """Return how a model that was kept reads its output; None if it is gone."""
+    try:
+        with OwnFolder(file.parent) as folder:
+            upload = Upload(file.name, folder.read(file.name))
+        preview(upload)
+    except (ValueError, OSError):
+        return None
+    return upload.model
+
+
+def _n_common(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = zip(first, second, strict=False)
+    return next((n for n, (one, two) in enumerate(pairs) if one != two), min(len(first), len(second)))

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import InputError, MissingExtraError
-from fuzzymil.studio._json import decoded, encoded, number_of
-from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.messages import LIMITS, from_json, id_of, to_json
 from fuzzymil.studio.session import Session
 
 try:
@@ -215,7 +214,7 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
 
     def push(message: dict[str, Any]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(outgoing.put_nowait, encoded(message))
+            loop.call_soon_threadsafe(outgoing.put_nowait, to_json(message))
 
     async def receive() -> None:
         while True:
@@ -223,7 +222,7 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
             if frame["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(frame.get("code", 1000), frame.get("reason"))
             try:
-                waiting.append(decoded(frame.get("text") or ""))  # nothing sends binary frames
+                waiting.append(from_json(frame.get("text") or ""))  # nothing sends binary frames
             except (ValueError, RecursionError):
                 waiting.append(None)
             arrived.set()
@@ -234,10 +233,10 @@ async def _converse(session: Session, websocket: WebSocket) -> None:
             while waiting:
                 message = waiting.popleft()
                 if _is_drag(message) and any(map(_is_drag, waiting)):  # the latest one wins
-                    found = {"id": number_of(message), "ok": True, "superseded": True}
+                    found = {"id": id_of(message), "ok": True, "superseded": True}
                 else:
                     found = await run_in_threadpool(session.answer, message)
-                outgoing.put_nowait(await run_in_threadpool(encoded, found))
+                outgoing.put_nowait(await run_in_threadpool(to_json, found))
             arrived.clear()
 
     async def send() -> None:

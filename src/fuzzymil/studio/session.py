@@ -6,31 +6,48 @@ A session knows nothing of sockets. The server hands it the messages of its WebS
 
 from __future__ import annotations
 
+import base64
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils.errors import ModelFileError, RuleSyntaxError
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil._utils.text import check_characters, whole_characters
 from fuzzymil._version import __version__
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.studio import describe, sets
-from fuzzymil.studio._json import encoded, number_of, texts
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.context import Context, Data
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.edits import EDITS, ConflictError, checked_document, dragged
-from fuzzymil.studio.files import EXPORTS, openable
-from fuzzymil.studio.history import History, Version, now
-from fuzzymil.studio.journal import Journal
-from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.text import check, checked_text, complete, mistakes_of
-from fuzzymil.studio.views import VIEWS, view
+from fuzzymil.studio.difference import difference
+from fuzzymil.studio.document import Context, Data, Document, check_document, check_text
+from fuzzymil.studio.edits import EDITS, ConflictError, drag_term
+from fuzzymil.studio.files import (
+    EXPORTS,
+    Upload,
+    export,
+    losses_of,
+    openable,
+    plain_name,
+    preview,
+    read_data,
+    upload_from,
+)
+from fuzzymil.studio.history import History, Journal, Version, now
+from fuzzymil.studio.messages import LIMITS, id_of, texts, to_json
+from fuzzymil.studio.sets import families
+from fuzzymil.studio.start import starting_rules
+from fuzzymil.studio.text import check, complete, mistakes_of
+from fuzzymil.studio.views import VIEWS, findings, state_of, view, words
 
-__all__ = ["ACTIONS", "Refused", "Session", "action"]
+__all__ = [
+    "ACTIONS",
+    "Refused",
+    "Session",
+    "action",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -46,15 +63,22 @@ class Refused(ValueError):
         self.code, self.facts = code, facts
 
 
-ACTIONS: dict[str, Callable[[Session, Mapping[str, Any]], dict[str, Any]]] = {}
+Action = Callable[["Session", Mapping[str, Any]], dict[str, Any] | None]
+
+ACTIONS: dict[str, Action] = {}
 """The messages that are neither edits nor views, by type."""
 
 
-def action(name: str) -> Callable[[Any], Any]:
-    """Register what answers a type of message."""
+def action(name: str, *, changes: bool = False) -> Callable[[Action], Action]:
+    """Register what answers a type of message; if it changes the rules, the page must have seen the latest ones."""
 
-    def register(function: Any) -> Any:
-        ACTIONS[name] = function
+    def register(function: Action) -> Action:
+        def checked(session: Session, message: Mapping[str, Any]) -> dict[str, Any] | None:
+            with session.lock:
+                session.check_revision(message)
+                return function(session, message)
+
+        ACTIONS[name] = checked if changes else function
         return function
 
     return register
@@ -111,6 +135,7 @@ class Session:
         self.windows: list[Window] = []
         self.closers: list[Callable[[], None]] = []
         self.kept: dict[str, Any] = {}  # what kinds of messages need to remember
+        self.uploads: dict[str, Upload] = {}
         self.recovered: dict[str, Any] | None = None
         self.autosave: str | None = None  # why edits cannot be kept on disk
         self.notice: str | None = None  # what happened to a journal that could not be read
@@ -123,12 +148,12 @@ class Session:
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
-        context = Context(name, given, model, members=tuple(map(checked_document, members)))
-        self.history = History(checked_document(document), f"Opened {name}", context=context)
+        context = Context(name, given, model, members=tuple(map(check_document, members)))
+        self.history = History(check_document(document), f"Opened {name}", context=context)
         if folder is not None:
             self._recover(folder, provisional)
         if draft is not None and self.draft is None and self.recovered is None:
-            self.draft = encoded({"text": draft, "base": self.document.text})  # as the page keeps it
+            self.draft = to_json({"text": draft, "base": self.document.text})  # as the page keeps it
 
     def _recover(self, folder: Path, provisional: bool) -> None:
         """Go on where an earlier session of this name ended; if its files changed since, that is one more version."""
@@ -139,7 +164,7 @@ class Session:
             self.notice = self._journal.notice
             if found is None:
                 kept = (opened.document, opened.label, opened.when, opened.context)
-                self._journaled(lambda journal: journal.keep(*kept, given="rules"))
+                self.write(lambda journal: journal.keep(*kept, given="rules"))
             else:
                 self._go_on(*found, opened, provisional)
         except OSError as problem:
@@ -153,7 +178,7 @@ class Session:
         try:
             found = journal.restored(given)
             if found is not None:
-                checked_document(found[0].current.document)
+                check_document(found[0].current.document)
             return found
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
             journal.set_aside()
@@ -167,17 +192,17 @@ class Session:
         last, data = self.history.current, opened.context.data
         is_same = data is None or data.is_same_file(around.data)
         if before.text != opened.document.text and not (provisional and is_same and n_edits):
-            context = opened.context.replaced(data=data or last.context.data)
+            context = opened.context.replace(data=data or last.context.data)
             self._reopen("rules", opened.document, f"Opened {context.name} again", context)
         elif data is not None and not is_same:
-            self._reopen("data", last.document, f"Opened {data.name}", last.context.replaced(data=data))
+            self._reopen("data", last.document, f"Opened {data.name}", last.context.replace(data=data))
         elif n_edits:
             self.recovered = {"edits": n_edits, "when": last.when}
 
     def _reopen(self, given: str, document: Document, label: str, context: Context) -> None:
         """Add a version with what the program was started with this time."""
         when = now()
-        self._journaled(lambda journal: journal.keep(document, label, when, context, given=given))
+        self.write(lambda journal: journal.keep(document, label, when, context, given=given))
         self.history.add(document, label, when, context)
 
     def keep_file(self, name: str, content: bytes) -> Path | None:
@@ -190,15 +215,7 @@ class Session:
             self.autosave = f"{name} could not be kept on disk for the next session: {problem.strerror or problem}."
             return None
 
-    def keep_draft(self, text: str | None) -> None:
-        """Keep a text with mistakes for the next session."""
-        self._journaled(lambda journal: journal.keep_draft(text))
-
-    def note(self, record: Mapping[str, Any]) -> None:
-        """Write a record to the journal; if that fails, the page says so."""
-        self._journaled(lambda journal: journal.append(record))
-
-    def _journaled(self, write: Callable[[Journal], None]) -> None:
+    def write(self, write: Callable[[Journal], None]) -> None:
         """Write to the journal; what the disk does not take waits for the next time, and the page says so."""
         if self._journal is None:
             return
@@ -250,7 +267,7 @@ class Session:
             history, context = self.history, self.context
             data = context.data
             return {
-                **describe.state_of(self.case),
+                **state_of(self.case),
                 "revision": self.revision,
                 "version": history.current.number,
                 "name": context.name,
@@ -273,7 +290,7 @@ class Session:
 
     def answer(self, message: Any) -> dict[str, Any]:
         """Answer a message; what goes wrong is an answer too."""
-        number = number_of(message)
+        number = id_of(message)
         try:
             if not isinstance(message, Mapping) or not isinstance(message.get("type"), str):
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
@@ -303,7 +320,7 @@ class Session:
         if kind in VIEWS:
             return view(self.case, self.compared(message))
         if kind in ACTIONS:
-            return ACTIONS[kind](self, message)
+            return ACTIONS[kind](self, message) or {}
         raise Refused("unknown", f"There is no message of type {kind!r:.60}.")
 
     def compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -347,7 +364,7 @@ class Session:
             if kind != "write_text" or not isinstance(message.get("base"), str):  # a text joins what it did not see
                 self.check_revision(message)
             document, label = EDITS[kind](self.case, message)
-            return self.commit(checked_document(document), label)
+            return self.commit(check_document(document), label)
 
     def commit(self, document: Document, label: str, context: Context | None = None) -> dict[str, Any]:
         """Make a document the current one, with other data or another model if there are, and tell all windows."""
@@ -356,7 +373,7 @@ class Session:
             if document == self.document and around is self.context:
                 return {"changed": False}
             when = now()
-            self._journaled(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
+            self.write(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
             self.history.add(document, label, when, around)
             self.draft = None
             self.changed(label)
@@ -386,15 +403,25 @@ class Session:
 # ---------------------------------------------------------------------- messages that are neither edits nor views
 
 
+ACTIONS |= {
+    "state": lambda session, _: {"state": session.state()},
+    "check": lambda _, message: check(message.get("text")),
+    "complete": lambda session, message: complete(message.get("text"), message.get("offset"), session.document),
+    "diagnose": lambda session, _: {"findings": findings(session.case)},
+    "history": lambda session, _: {"versions": list(session.history.entries())},
+    "losses": lambda session, message: {"losses": losses_of(session.case, session.context, message.get("format"))},
+    "export": lambda session, message: export(session.case, session.context, message),
+}
+
+
 @action("hello")
-def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
+def _hello(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "library": __version__,
         "demo": session.demo,
         "folder": None if session.folder is None else session.folder.name,
-        "families": sets.families(),
-        "words": describe.words(),
+        "families": families(),
+        "words": words(),
         "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
         "opens": openable(),
         "recovered": session.recovered,
@@ -405,41 +432,154 @@ def _hello(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@action("state")
-def _state(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del message
-    return {"state": session.state()}
-
-
 @action("drag")
 def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show views with a term moved, without keeping it."""
-    case = session.case
-    document = dragged(case.document, message)
-    moved = case.with_document(document)
+    moved = session.case.with_document(drag_term(session.document, message))
     found = view(moved, {"type": "variable", "variable": message["variable"]})
     term = next(each for each in found["terms"] if each["name"] == message["term"])
     views = [view(moved, session.compared(request)) for request in message.get("views") or ()]
     return {"term": term, "axis": found["axis"], "views": views}
 
 
-@action("check")
-def _check(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    del session
-    return check(message.get("text"))
-
-
-@action("complete")
-def _complete(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    return complete(message.get("text"), message.get("offset"), session.document)
-
-
 @action("draft")
-def _draft(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+def _draft(session: Session, message: Mapping[str, Any]) -> None:
     """Keep a text that cannot be read yet, so that it survives the browser and the process."""
-    text = None if message.get("text") is None else checked_text(message["text"])
+    text = None if message.get("text") is None else check_text(message["text"])
     with session.lock:
         if text != session.draft:
-            session.keep_draft(text)
+            session.write(lambda journal: journal.keep_draft(text))
             session.draft = text
-    return {}
+
+
+# ---------------------------------------------------------------------- versions
+
+
+@action("undo", changes=True)
+def _undo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    label = session.history.undo_label
+    if label is not None:
+        session.write(lambda journal: journal.append({"undo": True}))
+    session.history.undo()
+    session.changed(f"Undid: {label}")
+    return {"version": session.history.current.number}
+
+
+@action("redo", changes=True)
+def _redo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    if session.history.redo_label is not None:
+        session.write(lambda journal: journal.append({"redo": True}))
+    session.history.redo()
+    session.changed(f"Redid: {session.history.current.label}")
+    return {"version": session.history.current.number}
+
+
+@action("name_version")
+def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    with session.lock:
+        named = session.history.with_name(message.get("version", session.history.current.number), message.get("name"))
+        session.write(lambda journal: journal.append({"name": [named.number, named.name]}))
+        session.history.versions[named.number] = named
+        session.changed(f"Named version {named.number}")
+        return {"version": named.number}
+
+
+@action("goto", changes=True)
+def _goto(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    found = session.history.version(message.get("version"))
+    return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
+
+
+@action("compare")
+def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    sides = {side: session.history.version(message.get(side)) for side in ("old", "new")}
+    facts = {side: {"version": each.number, "label": each.name or each.label} for side, each in sides.items()}
+    return {**difference(*map(session.case_of, sides.values())), **facts}
+
+
+@action("show_member", changes=True)
+def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show another rule base of the committee; what was changed in this one stays in its place."""
+    if session.training is not None and session.training["running"]:
+        raise Refused("busy", "Training is under way: stop it first.")
+    if message.get("member") == session.context.member:
+        return {"changed": False}
+    context, document = session.context.show(message.get("member"), session.document)
+    return session.commit(document, f"Showed member {context.member + 1} of {len(context.members)}", context)
+
+
+# ---------------------------------------------------------------------- files
+
+
+@action("preview")
+def _preview(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    upload = upload_from(message)
+    found = preview(upload)
+    with session.lock:
+        number = f"upload-{session.revision}-{time.monotonic_ns()}"
+        session.uploads = {number: upload}  # one at a time: they may be large
+    return {"upload": number, "name": upload.name, **found}
+
+
+@action("open", changes=True)
+def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    upload = session.uploads.get(str(message.get("upload")))
+    if upload is None:
+        raise ParameterError("This file is no longer at hand: drop it again.")
+    if upload.kind == "text":
+        raise ParameterError("The text has mistakes: mend them in the editor.")
+    path = session.keep_file(upload.name, upload.content) if upload.kind != "rules" else None
+    if upload.kind == "data":
+        bags, losses = read_data(upload, message)
+        columns = {name: message[name] for name in ("bag", "label") if message.get(name)}
+        return {**_open_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
+    documents = tuple(map(check_document, upload.documents))
+    name = upload.name.rsplit(".", 1)[0]
+    context = Context(name, session.context.data, upload.model, path, members=documents)
+    return session.commit(documents[0], f"Opened {upload.name}", context)
+
+
+def _open_data(session: Session, data: Data, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show other bags; if that is asked for, rules to start with come from them."""
+    context = session.context.replace(data=data)
+    if message.get("start"):
+        return _start_from(session, context, f"Started from {data.name}")
+    found = session.commit(session.document, f"Opened {data.name}", context)
+    try:
+        return {**found, "fits": session.case.seen is not None}
+    except ValueError:
+        return {**found, "fits": False}
+
+
+def _start_from(session: Session, context: Context, label: str) -> dict[str, Any]:
+    """Begin anew with the variables of the data and one rule about every bag."""
+    if context.bags is None:
+        raise InputError("There are no bags yet: open a data file.")
+    found = check_document(starting_rules(context.bags))
+    return session.commit(found, label, Context(context.name, context.data))
+
+
+@action("start", changes=True)
+def _start(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    return _start_from(session, session.context, "Started from the data")
+
+
+@action("save")
+def _save(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Write an export into the folder in which the studio was started."""
+    if session.folder is None:
+        raise ParameterError("There is no folder to save into: export the file instead.")
+    version = session.history.current.number
+    made = export(session.case, session.context, message)
+    name = plain_name(message.get("name") or made["name"])
+    path = session.folder / name
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ParameterError(f"{name} is not a plain file: choose another name.")
+    if path.exists() and message.get("overwrite") is not True:
+        raise Refused("exists", f"{name} exists already. Overwrite it?")
+    with storage.own_names():  # a link that appeared meanwhile is not followed
+        storage.write_atomically(path, base64.b64decode(made["content"]))
+    with session.lock:
+        session.saved = {"file": name, "version": version}
+        session.push({"type": "saved", **session.saved})
+    return {"name": name, "losses": made["losses"]}

@@ -20,11 +20,11 @@ __all__ = [
     "MOVE",
     "PARTITIONS",
     "axis_of",
-    "described_set",
+    "set_facts",
     "families",
     "handles",
-    "in_family",
-    "moved_to",
+    "to_family",
+    "move_handle",
     "quantile_terms",
 ]
 
@@ -77,13 +77,13 @@ def _is_formula(chosen: MembershipFunction) -> bool:
     return chosen.name in ("formula", "discrete")
 
 
-def described_set(chosen: MembershipFunction, axis: tuple[float, float]) -> dict[str, Any]:
+def set_facts(chosen: MembershipFunction, axis: tuple[float, float]) -> dict[str, Any]:
     """Return a set as the page shows it: family, parameters, handles, and its curve along an axis.
 
     Examples
     --------
     >>> from fuzzymil.inference.membership import Gaussian
-    >>> found = described_set(Gaussian(0, 1), (-3, 3))
+    >>> found = set_facts(Gaussian(0, 1), (-3, 3))
     >>> found["family"], found["parameters"], found["curve"].max().item()
     ('gaussian', [{'name': 'center', 'value': 0.0}, {'name': 'width', 'value': 1.0}], 1.0)
     """
@@ -176,13 +176,13 @@ def _with_shoulder(chosen: MembershipFunction, name: str, x: float) -> Membershi
     return min(farthest, key=lambda made: abs(_shoulder(made) - place))
 
 
-def moved_to(chosen: MembershipFunction, handle: str, x: float) -> MembershipFunction:
+def move_handle(chosen: MembershipFunction, handle: str, x: float) -> MembershipFunction:
     """Return the set with a handle dragged to ``x``.
 
     Examples
     --------
     >>> from fuzzymil.inference.membership import Gaussian
-    >>> moved_to(Gaussian(0, 1), "width", 2.5), moved_to(Gaussian(0, 1), "move", 2.5)
+    >>> move_handle(Gaussian(0, 1), "width", 2.5), move_handle(Gaussian(0, 1), "move", 2.5)
     (Gaussian(center=0.0, width=2.5), Gaussian(center=2.5, width=1.0))
     """
     if handle == MOVE:
@@ -206,13 +206,13 @@ def moved_to(chosen: MembershipFunction, handle: str, x: float) -> MembershipFun
 # ---------------------------------------------------------------------- families and partitions
 
 
-def in_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
+def to_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
     """Return a set of another family with the same peak and spread, open to the same side where it can be.
 
     Examples
     --------
     >>> from fuzzymil.inference.membership import Gaussian
-    >>> in_family(Gaussian(2, 1), "triangular").peak_at
+    >>> to_family(Gaussian(2, 1), "triangular").peak_at
     2.0
     """
     known_name("family", name, learnable_families())

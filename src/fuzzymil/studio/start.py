@@ -1,4 +1,4 @@
-"""Where to start without rules: from the data alone, or from a text with mistakes."""
+"""Where to start without rules: from the data alone, from a text with mistakes, or from the demonstration."""
 
 from __future__ import annotations
 
@@ -7,51 +7,83 @@ import math
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Column
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import class_text
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.sets import quantile_terms
 
-__all__ = ["salvaged", "starter", "variables_from"]
+__all__ = ["demo_bags", "demo_document", "readable_part", "starting_rules", "variable_from"]
+
+_MOST_CLASSES = 10  # whole numbers with more values are quantities
+
+_GUESS = """\
+# A bag of points is positive if one of its points lies in one of two discs.
+# These rules are a first guess: drag the sets, or train them.
+
+VARIABLE x1 FROM 0 TO 2: left = Gaussian(0.7, 0.3), right = Gaussian(1.3, 0.3)
+VARIABLE x2 FROM 0 TO 2: low = Gaussian(0.7, 0.3), high = Gaussian(1.3, 0.3)
+Default: positive = -3
+First disc: IF SOME (x1 is left AND x2 is low) THEN positive += 5
+Second disc: IF SOME (x1 is right AND x2 is high) THEN positive += 5
+"""
 
 
-def variables_from(bags: Bags) -> list[Variable]:
-    """Return one variable per feature, with three terms at quantiles, or with the categories of the data.
+def demo_document() -> Document:
+    """Return an expert's first guess at the paper's two concepts."""
+    return Document(_GUESS)
+
+
+def demo_bags() -> Bags:
+    """Return the bags of the demonstration: 150, of which 100 are positive."""
+    from fuzzymil.datasets import make_two_concepts
+
+    made = make_two_concepts(random_state=np.random.RandomState(3))  # a number would load scikit-learn
+    assert made.labels is not None
+    labels = ["positive" if label else "negative" for label in made.labels]
+    return Bags(made.instances, made.offsets, ids=made.ids, labels=labels, feature_names=["x1", "x2"])
+
+
+def variable_from(name: str, values: Array, column: Column | None = None) -> Variable:
+    """Return a variable with three terms at quantiles of its values (n,), or with the categories of its column.
 
     Examples
     --------
-    >>> [variable.name for variable in variables_from(Bags.from_list([[[0.0, 1.0]], [[2.0, 1.0]]]))]
-    ['x1', 'x2']
+    >>> found = variable_from("hue", np.array([0.0, 1.0, 2.03, np.nan]))
+    >>> found.low, found.high, list(found.terms)
+    (0.0, 2.03, ['low', 'medium', 'high'])
     """
-    names = bags.names
-    found = []
-    for d, name in enumerate(names):
-        column = None if bags.columns is None else bags.columns[d]
-        if column is not None and column.categories:
-            found.append(Variable(name, categories=column.categories))
-            continue
-        values = bags.instances[:, d]
-        values = values[~np.isnan(values)]
-        low, high = _rounded_ends(values)
-        terms = quantile_terms(values, 3) if high > low else {}
-        unit = "" if column is None else column.unit
-        found.append(Variable(name, terms, low, high, unit))
-    return found
-
-
-def _rounded_ends(values: Array) -> tuple[float, float]:
-    """Return a range that holds all values, with the digits that a person would write."""
-    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if column is not None and column.categories:
+        return Variable(name, categories=column.categories)
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    unit = "" if column is None else column.unit
     if low == high:
-        return low, high
-    digits = 2 - math.floor(math.log10(high - low))
-    unit = 10.0**-digits
-    return round(math.floor(low / unit) * unit, digits), round(math.ceil(high / unit) * unit, digits)
+        return Variable(name, {}, low, high, unit)
+    digits = 2 - math.floor(math.log10(high - low))  # as many as a person would write
+    step = 10.0**-digits
+    low, high = round(math.floor(low / step) * step, digits), round(math.ceil(high / step) * step, digits)
+    return Variable(name, quantile_terms(known, 3), low, high, unit)
 
 
-_MOST_CLASSES = 10  # whole numbers with more values are quantities
+def starting_rules(bags: Bags) -> Document:
+    """Return rules to begin with: the variables of the data, and one rule that concludes the shares of the classes.
+
+    Examples
+    --------
+    >>> bags = Bags.from_list([[[0.0]], [[1.0]], [[2.0]]], labels=["no", "yes", "no"])
+    >>> print(starting_rules(bags).rules)
+    Rule 1: IF anything THEN yes = 0.3333
+    """
+    columns = bags.columns or (None,) * bags.n_features
+    variables = [
+        variable_from(name, bags.instances[:, d], column)
+        for d, (name, column) in enumerate(zip(bags.names, columns, strict=True))
+    ]
+    shares = _shares(bags)
+    rule = Rule({}, [[round(share, 4)] for share in shares.values()])
+    return Document.of(RuleBase(tuple(variables), (rule,), tuple(shares), aggregation="max"))
 
 
 def _shares(bags: Bags) -> dict[str, float]:
@@ -59,43 +91,26 @@ def _shares(bags: Bags) -> dict[str, float]:
     if bags.labels is None:
         return {"y": 0.0}
     values, counts = np.unique(np.asarray(bags.labels), return_counts=True)
-    names = [class_text(each) for each in values]
     is_number = values.dtype.kind in "iuf"
     if is_number and (len(values) > _MOST_CLASSES or (values != np.round(values)).any()):
         return {"y": float(np.mean(np.asarray(bags.labels, float)))}
+    names = [class_text(each) for each in values]
     shares = dict(zip(names, (counts / counts.sum()).tolist(), strict=True))
-    if len(values) > 2:
-        return shares
-    return {"y" if is_number else names[-1]: shares[names[-1]]}
+    return shares if len(values) > 2 else {"y" if is_number else names[-1]: shares[names[-1]]}
 
 
-def starter(bags: Bags) -> Document:
-    """Return rules to begin with: the variables of the data, and one rule that concludes the shares of the classes.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0]], [[1.0]], [[2.0]]], labels=["no", "yes", "no"])
-    >>> print(starter(bags).rules)
-    Rule 1: IF anything THEN yes = 0.3333
-    """
-    shares = _shares(bags)
-    rule = Rule({}, [[round(share, 4)] for share in shares.values()])
-    return Document.of(RuleBase(tuple(variables_from(bags)), (rule,), tuple(shares), aggregation="max"))
-
-
-def salvaged(text: str) -> Document:
+def readable_part(text: str) -> Document:
     r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag.
 
     Examples
     --------
-    >>> print(salvaged("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
+    >>> print(readable_part("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
     Rule 1: IF anything THEN sky = 0
     """
     found = parser.read(text)
     variables = tuple(found.variables.values()) or (Variable("x"),)
     concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]
-    outputs = tuple(concluded[:1]) or ("y",)
     try:
-        return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), outputs))
+        return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), tuple(concluded[:1]) or ("y",)))
     except ValueError:
         return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),), ("y",)))

@@ -11,24 +11,14 @@ from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing import all_variables
-from fuzzymil.rules.formats import parse_rules
+from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
-from fuzzymil.studio.document import Document
-from fuzzymil.studio.limits import LIMITS
+from fuzzymil.studio.document import Document, check_text
 
-__all__ = ["check", "checked_text", "complete", "mistakes_of"]
+__all__ = ["check", "complete", "mistakes_of"]
 
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|[-+=<>!&|:]+|\S')
-
-
-def checked_text(text: object) -> str:
-    """Return a text that is not too long, with line ends of one character."""
-    if not isinstance(text, str):
-        raise ParameterError("Expected text.")
-    if len(text) > LIMITS["text"]:
-        raise ParameterError(f"The text has {len(text):,} characters; the limit is {LIMITS['text']:,}.")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check(text: object) -> dict[str, Any]:
@@ -40,7 +30,7 @@ def check(text: object) -> dict[str, Any]:
     >>> [(each["line"], each["character"], each["length"], each["fix"]["text"]) for each in found]
     [(2, 9, 3, 'low')]
     """
-    source = checked_text(text)
+    source = check_text(text)
     try:
         rules = parse_rules(source)
     except ParameterError as problem:
@@ -141,7 +131,7 @@ def complete(text: object, offset: object, document: Document) -> dict[str, Any]
     >>> [item["text"] for item in found["items"]][:1]
     ['low']
     """
-    source = checked_text(text)
+    source = check_text(text)
     end = offset if isinstance(offset, int) and 0 <= offset <= len(source) else len(source)
     line = source[:end].rpartition("\n")[2]
     if "#" in line:

@@ -1,8 +1,9 @@
-"""Training in a process of its own: jobs, progress, and the proposal that comes of it."""
+"""Training in a process of its own: jobs, progress, held-out folds, and the proposal that comes of it."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
@@ -16,14 +17,16 @@ import numpy as np
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.rules.inference import matched
-from fuzzymil.studio._json import decoded, encoded
-from fuzzymil.studio.case import Case, class_text
-from fuzzymil.studio.limits import LIMITS
-from fuzzymil.studio.views.validation import numbers_of
+from fuzzymil.rules import RuleBase
+from fuzzymil.studio.case import Case
+from fuzzymil.studio.difference import accept_rules, answer_changes, difference
+from fuzzymil.studio.document import Document, check_document
+from fuzzymil.studio.messages import LIMITS, from_json, to_json
+from fuzzymil.studio.session import ACTIONS, Refused, Session, action
+from fuzzymil.studio.views import fold_scores, labels_of
 from fuzzymil.studio.worker import save_bags
 
-__all__ = ["Worker", "elapsed", "job_of", "parts_of", "thinned"]
+__all__ = ["Trainer", "Worker"]
 
 _MOST_POINTS = 500  # of the loss that is pushed
 
@@ -63,9 +66,8 @@ class Worker:
                 self._timer.start()
 
     def _launch(self) -> None:
-        command = [sys.executable, "-m", "fuzzymil.studio.worker"]
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "fuzzymil.studio.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -77,13 +79,13 @@ class Worker:
     def _send(self, message: Mapping[str, Any]) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(encoded(message) + "\n")
+        self._process.stdin.write(to_json(message) + "\n")
         self._process.stdin.flush()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            message = decoded(line)
+            message = from_json(line)
             if process is self._process and message.get("job") == self._job:
                 self._finish("result" in message or "failed" in message)
                 self._tell(message)
@@ -125,11 +127,10 @@ class Worker:
 # ---------------------------------------------------------------------- jobs
 
 
-def job_of(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
+def _job(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
     """Return the job that a message asks for, and the bags to train on."""
-    if case.data.labels is None:
+    if case.given.labels is None:
         raise InputError("Training needs labels: open a data file with a label column.")
-    kind = str(message["type"])
     move = message.get("move") or {}
     for name in move:
         known_name("part", name, ("sets", "conclusions"), "in move")
@@ -138,31 +139,25 @@ def job_of(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags
         raise ParameterError(f"epochs must be a whole number from 1 to {LIMITS['epochs']:,}, got {epochs!r:.60}.")
     if not isinstance(rate, int | float) or isinstance(rate, bool) or not 0 < rate <= 10:
         raise ParameterError(f"learning_rate must be above 0 and at most 10, got {rate!r:.60}.")
-    classifies = case.classes is not None
-    if not classifies:
-        numbers_of(case)  # raises unless labels are numbers
+    if case.classes is None:
+        _ = case.numbers  # raises unless labels are numbers
+    frozen = {f"{variable}.{term}" for variable, term in case.document.frozen}
+    frozen |= set() if move.get("sets", True) else set(case.base.feature_names)
+    frozen |= set() if move.get("conclusions", True) else set(case.outputs)
     job = {
-        "do": kind,
-        "classifies": classifies,
+        "do": str(message["type"]),
+        "classifies": case.classes is not None,
         "epochs": epochs,
         "learning_rate": float(rate),
-        "positive": _positive(case),
+        "positive": case.positive_name,
         "constraints": _constraints(message.get("constraints")),
-        "frozen": sorted(_frozen(case, move)),
+        "frozen": sorted(frozen),
         "text": case.document.active.to_source(),
     }
-    bags = case.given if kind == "learn" else _named(case)
-    return job, bags
-
-
-def _named(case: Case) -> Bags:
-    """Return the bags with the features of the rules alone, coded as the rules code them."""
-    seen = matched(case.base, case.data)
-    return Bags(seen.instances, seen.offsets, labels=seen.labels, feature_names=case.base.feature_names)
-
-
-def _positive(case: Case) -> str | None:
-    return class_text(case.classes[case.positive]) if case.classes is not None and len(case.outputs) == 1 else None
+    if message["type"] == "learn":
+        return job, case.given
+    seen = case.seen
+    return job, Bags(seen.instances, seen.offsets, labels=seen.labels, feature_names=case.base.feature_names)
 
 
 def _constraints(given: Any) -> dict[str, Any] | None:
@@ -175,16 +170,7 @@ def _constraints(given: Any) -> dict[str, Any] | None:
     return asked
 
 
-def _frozen(case: Case, move: Mapping[str, Any]) -> set[str]:
-    frozen = {f"{variable}.{term}" for variable, term in case.document.frozen}
-    if not move.get("sets", True):
-        frozen |= set(case.base.feature_names)
-    if not move.get("conclusions", True):
-        frozen |= set(case.outputs)
-    return frozen
-
-
-def parts_of(case: Case, k: Any) -> list[list[int]]:
+def _parts(case: Case, k: Any) -> list[list[int]]:
     """Return ``k`` parts of the bags, with the classes spread evenly."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -195,21 +181,225 @@ def parts_of(case: Case, k: Any) -> list[list[int]]:
     if labels is not None and min(np.unique(labels, return_counts=True)[1]) < k:
         raise InputError(f"Each class needs at least {k} bags for {k} folds: choose fewer folds.")
     splitter: Any = (KFold if labels is None else StratifiedKFold)(k, shuffle=True, random_state=0)
-    return [held.tolist() for _, held in splitter.split(np.zeros(n), labels)]
+    return [part.tolist() for _, part in splitter.split(np.zeros(n), labels)]
 
 
-def thinned(loss: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return at most about 500 points of a curve, the last one among them.
+class Trainer:
+    """The training of a session: at most one job at a time, in a process of its own."""
 
-    Examples
-    --------
-    >>> len(thinned([(epoch, 0.0) for epoch in range(2000)])) <= 501
-    True
-    """
-    step = len(loss) // _MOST_POINTS + 1
-    return [*loss[:-1:step], *loss[-1:]]
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.worker = Worker(self._hear)
+        self._began = 0.0
+        self._loss: list[tuple[int, float]] = []
+        self._case: Case | None = None
+        self._member = 0
+        self._folds: list[list[int]] | None = None
+        session.closers.append(self.worker.close)
+
+    @classmethod
+    def of(cls, session: Session) -> Trainer:
+        """Return the trainer of a session, made when it is first needed."""
+        with session.lock:
+            found: Trainer = session.kept.get("trainer") or cls(session)
+            session.kept["trainer"] = found
+            return found
+
+    def start(self, message: Mapping[str, Any]) -> None:
+        """Begin a job."""
+        session = self.session
+        with session.lock:
+            if session.training is not None and session.training["running"]:
+                raise Refused("busy", "Training is under way: stop it first.")
+            self._case, self._member = session.case, session.context.member
+            self._folds = _parts(self._case, message.get("k", 5)) if message["type"] == "folds" else None
+            job, bags = _job(self._case, message)
+            self._loss, self._began = [], time.monotonic()
+            session.proposal = None
+            session.training = {"kind": message["type"], "running": True, "epoch": 0, "epochs": job["epochs"]}
+            session.training |= {"loss": [], "seconds": 0.0, "message": "Starting"}
+        self.worker.start({**job, "parts": self._folds}, bags)
+        self._push()
+
+    def _push(self, **facts: Any) -> None:
+        """Tell all windows about the job, with what changed."""
+        if self.session.training is not None:
+            self.session.training |= facts
+        self.session.push({"type": "training", **(self.session.training or {})})
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        """Take note of what the process says."""
+        now = self.session.training
+        if "warm" in message or now is None or not now["running"]:
+            return
+        if "epoch" in message:
+            self._loss += [(message["epoch"], loss) for loss in message["losses"]]
+            now |= {"epoch": message["epoch"], "epochs": message["epochs"], "message": ""}
+        now |= {"loss": _thin(self._loss), "seconds": round(time.monotonic() - self._began, 1)}
+        if "failed" in message:
+            self._push(running=False, message=message["failed"])
+        elif "result" in message:
+            try:
+                self._finish(message["result"])
+            except ValueError as problem:  # such as rules beyond the limits
+                self._push(running=False, message=str(problem))
+        else:
+            if "done" in message:
+                self._push_folds(message["done"], message["output"], running=True)
+            self._push()
+
+    def _finish(self, result: dict[str, Any]) -> None:
+        session, now = self.session, self.session.training
+        assert now is not None
+        assert self._case is not None
+        if self._folds is not None:
+            output = np.array(result["output"], float)
+            done = sum(bool(np.isfinite(output[part]).all()) for part in self._folds)  # fewer if it was stopped
+            self._push_folds(done, output, running=False)
+            self._push(running=False, message="" if done else "Stopped before a fold was done.")
+            return
+        loss = list(enumerate(result["loss"], start=1)) or self._loss
+        kept = self._case.document
+        rules = Document(result["text"]).rules
+        if now["kind"] == "learn":  # other rules, whose output has its own threshold
+            document = Document.of(rules, positive=kept.positive)
+        else:
+            document = kept.with_rules(_as_before(rules, kept))
+        now |= {"running": False, "loss": _thin(loss), "message": " ".join(result["warnings"])}
+        now |= {"epoch": len(loss)} if loss else {}
+        if self._member != session.context.member:
+            self._push(message=f"This was about member {self._member + 1}, which is no longer shown.")
+            return
+        session.proposal = {
+            "document": check_document(document),
+            "member": self._member,
+            "loss": [loss[0][1], loss[-1][1]] if loss else None,
+            "touched": result["touched"],
+        }
+        self._push()
+        session.push({"type": "proposal", **_proposal(session)})
+
+    def _push_folds(self, done: int, output: Any, *, running: bool) -> None:
+        assert self._case is not None
+        assert self._folds is not None
+        found = fold_scores(self._case, self._folds[:done], np.array(output, float)) if done else {"folds": []}
+        self.session.push({"type": "folds", "running": running, "done": done, "k": len(self._folds), **found})
+
+    def cancel(self) -> None:
+        """End a job without a result."""
+        with self.session.lock:
+            self.worker.cancel()
+        self._push(running=False, message="Canceled")
 
 
-def elapsed(began: float) -> float:
-    """Return the seconds since a time, to a tenth."""
-    return round(time.monotonic() - began, 1)
+def _thin(loss: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return at most about 500 points of a curve, the last one among them."""
+    return [*loss[: -1 : len(loss) // _MOST_POINTS + 1], *loss[-1:]]
+
+
+def _as_before(rules: Any, document: Document) -> Any:
+    """Return trained rules with the weights of those that were switched off, and without the rounding of alphas."""
+    old = document.base
+    if rules.n_rules != old.n_rules:
+        return rules
+    rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
+    if not isinstance(rules, RuleBase):
+        return rules
+    same = {name: getattr(old, name) for name in ("alpha", "conclusion_alpha") if _is_close(rules, old, name)}
+    return dataclasses.replace(rules, **same)
+
+
+def _is_close(new: RuleBase, old: RuleBase, name: str) -> bool:
+    """Return whether two settings differ only by the precision of training."""
+    both = np.asarray(getattr(new, name)), np.asarray(getattr(old, name))
+    return both[0].shape == both[1].shape and bool(np.isclose(*both, rtol=1e-6).all())
+
+
+# ---------------------------------------------------------------------- messages
+
+
+@action("train", changes=True)
+@action("learn", changes=True)
+def _train(session: Session, message: Mapping[str, Any]) -> None:
+    Trainer.of(session).start(message)
+
+
+@action("warm")
+def _warm(session: Session, _: Mapping[str, Any]) -> None:
+    """Start the process before it is needed: the page sends this when the training view is opened."""
+    if session.training is None:
+        Trainer.of(session).worker.start({"do": "warm"})
+
+
+ACTIONS["stop"] = lambda session, _: Trainer.of(session).worker.stop()
+ACTIONS["cancel"] = lambda session, _: Trainer.of(session).cancel()
+
+
+@action("folds")
+def _folds(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate on held-out folds: with training in each, in the background; otherwise at once."""
+    if message.get("train"):
+        Trainer.of(session).start(message)
+        return {"running": True}
+    case = session.case
+    labels_of(case)
+    parts = _parts(case, message.get("k", 5))
+    found = fold_scores(case, parts, case.found.output, best=True)
+    return {"running": False, "done": len(parts), "k": len(parts), **found}
+
+
+def _proposal(session: Session) -> dict[str, Any]:
+    found, case = session.proposal, session.case
+    assert found is not None
+    return {
+        **difference(case, case.with_document(found["document"])),
+        "old": {"version": session.history.current.number, "label": "Now"},
+        "new": {"version": None, "label": "Proposal"},
+        "loss": found["loss"],
+        "touched": found["touched"],
+    }
+
+
+@action("proposal")
+def _show_proposal(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show what waits for an answer and, if some rules are named, what accepting these alone would do."""
+    if session.proposal is None:
+        return {"proposal": None}
+    found = _proposal(session)
+    if message.get("rules") is not None:
+        case = session.case
+        found["chosen"] = answer_changes(case, case.with_document(_accepted_part(session, message)[0]))
+    return {"proposal": found}
+
+
+def _accepted_part(session: Session, message: Mapping[str, Any]) -> tuple[Document, str, list[str]]:
+    """Return the document with the accepted part of the proposal, what to call that, and the terms that are split."""
+    if session.proposal is None:
+        raise ParameterError("There is no proposal to accept.")
+    document, new = session.document, session.proposal["document"]
+    asked, removed = message.get("rules"), message.get("removed") or []
+    if asked is None:
+        made = document.with_rules(new.rules).replace(off=new.off, threshold=new.threshold)
+        return made, "Accepted the proposal", []
+    default = bool(message.get("default", asked))
+    rules, split = accept_rules(document.rules, new.rules, list(asked), list(removed), default=default)
+    made = document.with_rules(rules)
+    was_off = {document.base.rules[number - 1] for number in document.off}
+    made = made.replace(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
+    what = f"{len(asked)} of {new.rules.n_rules} rules" if asked or not default else "the proposed default"
+    return made, f"Accepted {what}", split
+
+
+@action("accept", changes=True)
+def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    made, label, split = _accepted_part(session, message)
+    made = check_document(made)
+    session.proposal = None
+    return {**session.commit(made, label), "split": split}
+
+
+@action("reject")
+def _reject(session: Session, _: Mapping[str, Any]) -> None:
+    with session.lock:
+        session.proposal = None
+        session.push({"type": "proposal", "rules": None})

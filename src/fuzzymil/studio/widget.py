@@ -7,9 +7,9 @@ from typing import Any
 
 from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import as_bags
-from fuzzymil.studio import actions  # noqa: F401
-from fuzzymil.studio._json import plain
+from fuzzymil.studio import training  # noqa: F401
 from fuzzymil.studio.document import Document, Rules
+from fuzzymil.studio.messages import json_value
 from fuzzymil.studio.session import Session
 
 try:
@@ -56,11 +56,11 @@ class StudioWidget(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _push(self, message: dict[str, Any]) -> None:
-        self.send(plain(message))
+        self.send(json_value(message))
 
     def _answer(self, widget: Any, content: Any, buffers: Any) -> None:
         del widget, buffers
-        self.send(plain(self.session.answer(content)))
+        self.send(json_value(self.session.answer(content)))
 
     @property
     def rules(self) -> Rules:

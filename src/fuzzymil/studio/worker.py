@@ -18,11 +18,12 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.formats import parse_rules
-from fuzzymil.studio._json import decoded, encoded
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.files import parse_rules
+from fuzzymil.studio.case import class_text
+from fuzzymil.studio.messages import from_json, to_json
 
-__all__ = ["folds", "learned", "load_bags", "main", "save_bags", "trained"]
+__all__ = ["load_bags", "main", "save_bags"]
 
 _EVERY = 0.1  # seconds between reports
 
@@ -30,15 +31,13 @@ _EVERY = 0.1  # seconds between reports
 def save_bags(bags: Bags, path: str) -> None:
     """Write bags as plain arrays for the worker."""
     labels = np.zeros(0) if bags.labels is None else bags.labels
-    labels = labels.astype(str) if labels.dtype == object else labels
-    columns = "" if bags.columns is None else encoded(bags.columns.to_dict())
     np.savez(
         path,
         instances=bags.instances,
         offsets=bags.offsets,
-        labels=labels,
+        labels=labels.astype(str) if labels.dtype == object else labels,
         names=np.array(bags.names, str),
-        columns=np.array(columns),
+        columns=np.array("" if bags.columns is None else to_json(bags.columns.to_dict())),
     )
 
 
@@ -52,30 +51,21 @@ def load_bags(path: str) -> Bags:
         content["offsets"],
         labels=content["labels"] if len(content["labels"]) else None,
         feature_names=list(map(str, content["names"])),
-        columns=Columns.from_dict(decoded(columns)) if columns else None,
+        columns=Columns.from_dict(from_json(columns)) if columns else None,
     )
 
+
+# ---------------------------------------------------------------------- jobs
 
 Report = Callable[[int, int, float], bool]
 """Takes an epoch, their number and the loss, and returns whether to stop."""
 
 
-def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
-    """Train rules as a job says.
+def _train(rules: Any, bags: Bags, job: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """Return the text of rules trained as a job says, what ended at a bound, the losses and the warnings.
 
-    Parameters
-    ----------
-    rules : RuleBase or MamdaniRules
-    bags : Bags
-        With the variables of the rules as features.
-    job : mapping
-        ``frozen``, ``constraints``, ``epochs``, ``learning_rate``, ``positive`` (a label), ``classifies``.
-    report : callable
-
-    Returns
-    -------
-    dict
-        ``text`` of the trained rules, and ``touched``: what ended at a bound.
+    ``bags`` have the variables of the rules as features. ``job`` has ``frozen``, ``constraints``, ``epochs``,
+    ``learning_rate``, ``positive`` (a label as text) and ``classifies``.
     """
     losses: list[float] = []
 
@@ -99,8 +89,7 @@ def trained(rules: RuleBase | MamdaniRules, bags: Bags, job: Mapping[str, Any], 
 def _sugeno(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:
     from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor, RunOptions
 
-    run = RunOptions(callbacks=[note])
-    shared = {"init": rules, "run": run, "random_state": 0, **settings}
+    shared = {"init": rules, "run": RunOptions(callbacks=[note]), "random_state": 0, **settings}
     if job["classifies"]:
         positive = None if len(rules.outputs) > 1 else _label(bags, job["positive"])
         loss = "squared_error" if rules.normalize else "cross_entropy"
@@ -129,14 +118,12 @@ def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str,
 
 def _label(bags: Bags, text: str) -> Any:
     """Return the label that is written like this."""
-    from fuzzymil.studio.case import class_text
-
     assert bags.labels is not None
     return next(label for label in np.unique(bags.labels) if class_text(label) == text)
 
 
-def learned(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Choose rules from bags alone."""
+def _choose(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text of rules chosen from bags alone."""
     from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
 
     with warnings.catch_warnings(record=True) as caught:
@@ -147,15 +134,16 @@ def learned(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said}
 
 
-def folds(rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def _outputs_of_folds(
+    rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
     """Train the rules on all folds but one, in turn, and return the output for the bags of that one."""
     outputs: Array = np.full((bags.n_bags, len(rules.outputs)), np.nan)
-    for number, fold in enumerate(job["parts"]):
-        held = np.array(fold)
-        rest = np.setdiff1d(np.arange(bags.n_bags), held)
-        found = trained(rules, bags[rest], job, lambda *_: tell({}))
-        outputs[held] = parse_rules(found["text"]).infer(bags[held]).output
-        if tell({"done": number + 1, "output": outputs.tolist()}):
+    for number, fold in enumerate(job["parts"], start=1):
+        rest = np.setdiff1d(np.arange(bags.n_bags), fold)
+        found = _train(rules, bags[rest], job, lambda *_: tell({}))
+        outputs[fold] = parse_rules(found["text"]).infer(bags[np.array(fold)]).output
+        if tell({"done": number, "output": outputs.tolist()}):
             break
     return {"output": outputs.tolist()}
 
@@ -176,7 +164,7 @@ class _Line:
 
     def _listen(self) -> None:
         for line in sys.stdin:
-            message = decoded(line)
+            message = from_json(line)
             if "stop" in message:
                 self.stopped.set()
                 continue
@@ -192,7 +180,7 @@ class _Line:
             return self.jobs.pop(0)
 
     def tell(self, message: dict[str, Any]) -> None:
-        self._out.write(encoded(message) + "\n")
+        self._out.write(to_json(message) + "\n")
         self._out.flush()
 
 
@@ -202,12 +190,13 @@ def main() -> None:
     while True:
         job = line.next()
         try:
-            line.tell({"job": job["job"], **_done(job, line)})
+            line.tell({"job": job["job"], **_answer(job, line)})
         except Exception as problem:  # whatever it is, the page must hear of it
             line.tell({"job": job["job"], "failed": str(problem) or type(problem).__name__})
 
 
-def _done(job: dict[str, Any], line: _Line) -> dict[str, Any]:
+def _answer(job: dict[str, Any], line: _Line) -> dict[str, Any]:
+    """Do a job and return what to say at its end."""
     if job["do"] == "warm":
         import jax  # noqa: F401
 
@@ -216,25 +205,24 @@ def _done(job: dict[str, Any], line: _Line) -> dict[str, Any]:
         return {"warm": True}
     last = 0.0
 
-    def report(epoch: int, epochs: int, loss: float) -> bool:
-        nonlocal last
-        if time.monotonic() - last > _EVERY:
-            last = time.monotonic()
-            line.tell({"job": job["job"], "epoch": epoch, "epochs": epochs, "losses": [loss]})
-        return line.stopped.is_set()
-
     def tell(message: dict[str, Any]) -> bool:
         if message:
             line.tell({"job": job["job"], **message})
         return line.stopped.is_set()
 
+    def report(epoch: int, epochs: int, loss: float) -> bool:
+        nonlocal last
+        due = time.monotonic() - last > _EVERY
+        last = time.monotonic() if due else last
+        return tell({"epoch": epoch, "epochs": epochs, "losses": [loss]} if due else {})
+
     bags = load_bags(job["data"])
     if job["do"] == "learn":
-        return {"result": learned(bags, job)}
+        return {"result": _choose(bags, job)}
     rules = parse_rules(job["text"])
     if job["do"] == "folds":
-        return {"result": folds(rules, bags, job, tell)}
-    return {"result": trained(rules, bags, job, report)}
+        return {"result": _outputs_of_folds(rules, bags, job, tell)}
+    return {"result": _train(rules, bags, job, report)}
 
 
 if __name__ == "__main__":

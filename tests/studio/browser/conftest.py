@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from fuzzymil.studio import Session
-from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.start import demo_bags, demo_document
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

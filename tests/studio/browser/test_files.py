@@ -4,7 +4,7 @@ import pytest
 
 from fuzzymil.estimators import MIANFISClassifier
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.start import demo_bags, demo_document
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fuzzymil.studio._json import plain
+from fuzzymil.studio.messages import json_value
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ SHOW = """async () => {
 
 def test_the_widget_shows_and_edits(browser):
     pytest.importorskip("anywidget", reason="the extra notebook is not installed")
-    from fuzzymil.studio.demo import demo_bags, demo_document
+    from fuzzymil.studio.start import demo_bags, demo_document
     from fuzzymil.studio.widget import show
 
     widget = show(demo_document().rules, demo_bags())
@@ -39,7 +39,7 @@ def test_the_widget_shows_and_edits(browser):
     widget.session.windows[:] = [pushed.append]
 
     def answer(text):
-        return json.dumps(plain(widget.session.answer(json.loads(text))))
+        return json.dumps(json_value(widget.session.answer(json.loads(text))))
 
     page.expose_function("answer", answer)
     traits = {"esm": str(widget._esm), "modules": widget._modules, "style": widget._style}
@@ -55,7 +55,7 @@ def test_the_widget_shows_and_edits(browser):
         if pushed:
             break
         page.wait_for_timeout(25)
-    page.evaluate("(message) => window.push(message)", json.loads(json.dumps(plain(pushed[-1]))))
+    page.evaluate("(message) => window.push(message)", json.loads(json.dumps(json_value(pushed[-1]))))
     assert widget.rules.variables[0].terms["left"].center == 0.5
     page.locator("#tab-viewer").click()
     page.locator(".walk-cell").first.wait_for()

@@ -3,7 +3,7 @@
 import pytest
 
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.demo import demo_bags
+from fuzzymil.studio.start import demo_bags
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from fuzzymil.studio import Session
-from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.start import demo_bags, demo_document
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from fuzzymil.bags import Bags
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.context import Data
-from fuzzymil.studio.demo import demo_bags, demo_document
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.start import demo_bags, demo_document
 
 pytestmark = pytest.mark.slow
 

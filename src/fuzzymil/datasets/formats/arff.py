@@ -11,7 +11,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import _columns, _fields
+from fuzzymil.bags.series import TextSeries
+from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
 
 __all__ = ["arff_columns", "is_arff", "read_arff", "write_arff"]
@@ -97,7 +99,7 @@ def arff_columns(file: DataFile, bag: object = None, label: object = None) -> tu
 
 def _roles(file: DataFile, header: _Header, bag: object, label: object) -> tuple[str | None, str | None]:
     outer = [name for n, name in enumerate(header.names) if n != header.relation]
-    _columns.check_known("attribute", bag, label, outer, file.problem)
+    _fields.check_known("attribute", bag, label, outer, file.problem)
     free = [name for name in outer if name not in (bag, label)]
     if bag is None and free and header.names.index(free[0]) < header.relation:
         bag = free.pop(0)
@@ -134,7 +136,7 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
             )
         if not rows:
             raise file.error(f"{place} is empty: every bag needs at least one instance", number)
-        parts.append(_fields.numbers(file, rows, [number] * len(rows), header.features))
+        parts.append(_fields.parse_rows(file, rows, [number] * len(rows), header.features))
         owners.append(row[owner] if owner else str(len(lines)))
         labels.append(row[target] if target else "")
         lines.append(number)
@@ -148,13 +150,13 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
         )
     sizes = [len(part) for part in parts]
     per_row = np.repeat(np.arange(len(parts)), sizes)
-    return _fields.assemble(
+    return _fields.bags_of_rows(
         file,
         np.concatenate(parts),
-        _fields.Texts(owners, per_row),
-        _fields.Texts(labels, per_row) if target else None,
+        TextSeries(owners, per_row),
+        TextSeries(labels, per_row) if target else None,
         [lines[b] for b in per_row],
-        feature_names=header.features,
+        header.features,
     )
 
 
@@ -181,7 +183,7 @@ def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
 
 def write_arff(bags: Bags, path: Path) -> None:
     """Write relational ARFF with nominal labels, or numeric ones if labels are fractions."""
-    ids, found = _fields.as_texts(bags, "ARFF", needs_labels=True)
+    ids, found = _fields.ids_and_labels(bags, "ARFF", needs_labels=True)
     labels = found or []
     fractions = np.asarray(bags.labels).dtype.kind == "f" and any("." in text or "e" in text for text in labels)
     kind = "numeric" if fractions else "{" + ",".join(map(_quoted, dict.fromkeys(labels))) + "}"
@@ -211,3 +213,14 @@ def _quoted(text: str) -> str:
         return text
     escaped = text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n").replace("\t", r"\t")
     return f"'{escaped}'"
+
+
+FORMATS["arff"] = Format(
+    name="arff",
+    title="relational ARFF",
+    suffixes=(".arff",),
+    read=read_arff,
+    write=write_arff,
+    is_match=is_arff,
+    columns=arff_columns,
+)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from fuzzymil._utils import memory
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, PlaceError
 from fuzzymil._utils.storage import write_atomically
 
 __all__ = [
@@ -237,6 +237,8 @@ class DataFile:
             yield
         except DataFileError:
             raise
+        except PlaceError as problem:
+            raise DataFileError(f"{self.path}, {problem.place}: {problem.problem}") from problem
         except InputError as problem:
             raise self.problem(str(problem).removesuffix(".")) from None
 

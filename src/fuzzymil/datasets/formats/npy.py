@@ -15,8 +15,10 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.storage import folder_written_atomically
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, Source
+from fuzzymil.bags.series import TextSeries
 from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.csv import text_columns, write_columns
 from fuzzymil.datasets.formats.files import DataFile, write_text
 
@@ -54,7 +56,7 @@ def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
     present = sorted(path.name for path in file.path.glob("*.npy"))
     if not present:
         raise file.error("contains no .npy files: it needs one 2-D array (instances, features) per bag")
-    names, ids, labels = present, [Path(name).stem for name in present], None
+    names, ids, labels = present, np.array([Path(name).stem for name in present]), None
     if (file.path / LABELS).exists():
         names, ids, labels = _listing(DataFile(file.path / LABELS))
         known, listed = set(present), set(names)
@@ -69,12 +71,11 @@ def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
     if (file.path / FEATURES).exists():
         features = [line.strip() for _, line in DataFile(file.path / FEATURES).numbered_lines()]
     with file.naming_errors():
-        return Bags.from_list(
-            parts, features, ids=_fields.identities(ids), labels=None if labels is None else _fields.labels_of(labels)
-        )
+        return Bags.from_list(parts, features, ids=ids, labels=labels)
 
 
-def _listing(listing: DataFile) -> tuple[list[str], list[str], list[str] | None]:
+def _listing(listing: DataFile) -> tuple[list[str], Array, Array | None]:
+    """Return the names of files, and the ids and labels of their bags."""
     columns, lines = text_columns(listing)
     unknown = set(columns) - {"file", "label", "bag"}
     if "file" not in columns or unknown:
@@ -87,12 +88,13 @@ def _listing(listing: DataFile) -> tuple[list[str], list[str], list[str] | None]
     if twice is not None:
         raise listing.error(f"duplicate file {files[twice]!r}: keep one line", lines[twice + 1])
     ids = columns.get("bag") or [Path(name).stem for name in files]
-    labels = columns.get("label")
-    _fields.check_present(listing, lines[1:], _listed(ids), None if labels is None else _listed(labels))
     twice = first_repeated(ids)
     if twice is not None:
         raise listing.error(f"duplicate bag {ids[twice]}: bag ids must be unique", lines[twice + 1])
-    return files, ids, labels
+    rows, source = np.arange(len(files)), Source(np.array(lines[1:]), place="line")
+    with listing.naming_errors():
+        labels = _fields.row_labels(TextSeries(columns["label"], rows), source) if "label" in columns else None
+        return files, _fields.row_ids(TextSeries(ids, rows), source), labels
 
 
 def _arrays(paths: Sequence[Path]) -> list[Array]:
@@ -101,10 +103,6 @@ def _arrays(paths: Sequence[Path]) -> list[Array]:
     total = sum(header.kind.itemsize * math.prod(header.shape) for header in headers)
     DataFile(paths[0].parent).require(4 * total, f"has {len(paths):,} arrays of {memory.size_text(total)}")
     return [_array(path, header) for path, header in zip(paths, headers, strict=True)]
-
-
-def _listed(values: list[str]) -> _fields.Texts:
-    return _fields.Texts(values, np.arange(len(values)))
 
 
 class _Header(NamedTuple):
@@ -156,7 +154,7 @@ def _array(path: Path, header: _Header) -> Array:
 
 def write_npy(bags: Bags, path: Path) -> None:
     """Write a new folder with one ``.npy`` file per bag, ``labels.csv`` and the feature names."""
-    ids, labels = _fields.as_texts(bags, "a folder of arrays")
+    ids, labels = _fields.ids_and_labels(bags, "a folder of arrays")
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path} already exists and is not an empty folder: choose another name or remove it.")
     odd = next((name for name in bags.feature_names or () if name != name.strip() or not name.isprintable()), None)
@@ -171,3 +169,16 @@ def write_npy(bags: Bags, path: Path) -> None:
         write_columns(folder / LABELS, columns)
         if bags.feature_names is not None:
             write_text(folder / FEATURES, "\n".join(bags.feature_names) + "\n")
+
+
+FORMATS["npy"] = Format(
+    name="npy",
+    title="folder of .npy files",
+    suffixes=("",),
+    read=read_npy,
+    write=write_npy,
+    is_match=is_npy,
+    rank=2,
+    takes_columns=False,
+    storage="folder",
+)

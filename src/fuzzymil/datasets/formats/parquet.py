@@ -1,45 +1,371 @@
-"""Parquet tables with one row per instance: read at once, or in parts of whole bags, one in memory at a time."""
+"""Parquet tables with one row per instance: read at once, or in parts of whole bags, one in memory at a time.
+
+pyarrow is optional and imported on demand.
+"""
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import dataclasses
+import hashlib
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.arrays import Array, codes
-from fuzzymil._utils.errors import InputError, warn_user
+from fuzzymil._utils.arrays import Array, first_repeated
+from fuzzymil._utils.errors import InputError, MissingExtraError, ParameterError, PlaceError, warn_user
 from fuzzymil._utils.storage import written_atomically
-from fuzzymil.bags import Bags, Columns, Source
-from fuzzymil.bags.tables import AS_IT_IS, ColumnOptions, understood, why_identifier
-from fuzzymil.bags.values import values_of
-from fuzzymil.datasets.formats import _arrow, _columns, _fields
-from fuzzymil.datasets.formats._columns import Column
-from fuzzymil.datasets.formats._parquet_table import Group, Table, files_of, names_of
+from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
+from fuzzymil.bags.series import NumberSeries, Series, as_series
+from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions
+from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._fields import ColumnName
+from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
-__all__ = [
-    "ParquetBags",
-    "ScatteredBagsError",
-    "column_names",
-    "is_parquet",
-    "parquet_columns",
-    "read_parquet",
-    "write_parquet",
-    "write_parts",
-]
+__all__ = ["ParquetBags", "ScatteredBagsError", "column_names", "is_parquet", "read_parquet", "write_parquet"]
 
 PART = 4_000_000
 """Approximate number of values in a part: row groups are joined up to this."""
 
 LARGE = 64_000_000
 """Number of values in a row group (half a gigabyte) above which a warning suggests smaller ones."""
+
+BATCH = 2**16
+"""Number of rows decoded at a time."""
+
+_PANDAS_INDEX = "__index_level_"
+
+# ---------------------------------------------------------------- Arrow
+
+
+def _pyarrow() -> Any:
+    """Import pyarrow and the submodules in use."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError(
+            'Parquet files need pyarrow, which is not installed: pip install "fuzzymil[parquet]".'
+        ) from None
+    return pyarrow
+
+
+@contextlib.contextmanager
+def _open(file: DataFile) -> Iterator[Any]:
+    """Open a Parquet file; errors raised while it is open name the file."""
+    arrow = _pyarrow()
+    try:
+        with arrow.parquet.ParquetFile(file.path) as found:
+            yield found
+    except arrow.ArrowMemoryError:
+        raise  # not the file's fault
+    except (arrow.ArrowException, OSError, UnicodeDecodeError, OverflowError) as problem:
+        reason = f"{str(problem).partition(chr(10))[0].rstrip('.'):.200}"
+        raise file.error(f"is not a Parquet file, or it is damaged ({reason}): write or download it again") from None
+
+
+def _is_number(kind: Any) -> bool:
+    """Return whether columns of an Arrow type can be features."""
+    types = _pyarrow().types
+    kind = _common_type(kind)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
+
+
+def _is_id(kind: Any) -> bool:
+    """Return whether columns of an Arrow type can be bag ids or labels."""
+    types = _pyarrow().types
+    kind = _common_type(kind)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_string))
+
+
+def _common_type(kind: Any) -> Any:
+    """Return the common type of all types with the same values: 64-bit numbers, text, otherwise the type itself.
+
+    Booleans are 1 and 0, as in other formats; categories have the type of their values.
+    """
+    arrow = _pyarrow()
+    types = arrow.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_boolean(kind) or (types.is_integer(kind) and not types.is_uint64(kind)):
+        return arrow.int64()
+    if types.is_floating(kind):
+        return arrow.float64()
+    return arrow.string() if types.is_large_string(kind) else kind
+
+
+def _decode(column: Any) -> Any:
+    """Cast an Arrow array to its `_common_type`."""
+    if _pyarrow().types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(_common_type(column.type))
+
+
+def _is_missing(column: Any) -> npt.NDArray[np.bool_]:
+    """Return where a decoded column is null, NaN or an empty string."""
+    arrow = _pyarrow()
+    found = column.is_null(nan_is_null=True)
+    if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
+        found = arrow.compute.or_kleene(found, arrow.compute.equal(column, ""))
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _numbers(column: Any) -> Array:
+    """Return a column as float64; nulls become ``NaN``."""
+    return np.asarray(_decode(column).cast(_pyarrow().float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _values(column: Any) -> Array:
+    """Return decoded ids or labels as a NumPy array of numbers or text."""
+    if _pyarrow().types.is_primitive(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.array(column.to_pylist())
+
+
+def _to_arrow(values: Array) -> Any:
+    """Return ids or labels as an Arrow array: numbers as they are, everything else as text, as in CSV."""
+    if values.dtype.kind == "b":
+        values = values.astype(np.int64)
+    return _pyarrow().array(values if values.dtype.kind in "iuf" else _fields.values_as_text(values))
+
+
+def _id_hashes(ids: Array) -> npt.NDArray[np.uint64]:
+    """Return a 64-bit hash of each id."""
+    if ids.dtype.kind in "iu":
+        return ids.astype(np.uint64)
+    if ids.dtype.kind == "f":
+        return (ids.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    digests = (hashlib.blake2b(str(name).encode(), digest_size=8).digest() for name in ids)
+    return np.fromiter((int.from_bytes(digest) for digest in digests), np.uint64, len(ids))
+
+
+def _repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Return pairs of positions with equal keys (earlier, later), sorted by the later one.
+
+    Examples
+    --------
+    >>> _repeated(np.array([5, 3, 7, 3, 5], dtype=np.uint64))
+    [(1, 3), (0, 4)]
+    """
+    order = np.argsort(found, kind="stable")
+    same = np.flatnonzero(found[order[:-1]] == found[order[1:]])
+    return sorted(zip(order[same].tolist(), order[same + 1].tolist(), strict=True), key=lambda pair: pair[1])
+
+
+def _arrow_table(bags: Bags, ids: Array) -> Any:
+    """Return bags with these ids as an Arrow table: bag, label and instance_label (where known), then the features."""
+    arrow = _pyarrow()
+    owners = arrow.array(bags.bag_index)
+    columns = {"bag": _to_arrow(ids).take(owners)}
+    if bags.labels is not None:
+        columns["label"] = _to_arrow(bags.labels).take(owners)
+    if bags.instance_labels is not None:
+        columns[_fields.INSTANCE_LABEL] = _to_arrow(bags.instance_labels)
+    for d, name in enumerate(bags.names):
+        # NaN is written as null, which is how other programs mark a missing value.
+        values = bags.instances[:, d]
+        if bags.columns is not None and bags.columns[d].categories:
+            names = [None if code != code else bags.columns[d].shown(code) for code in values.tolist()]
+            columns[name] = arrow.array(names, arrow.string())
+            continue
+        columns[name] = arrow.array(values, from_pandas=True)
+    return arrow.table(columns)
+
+
+# ---------------------------------------------------------------- files
+
+
+@dataclasses.dataclass(frozen=True)
+class _Group:
+    """A row group: its file, its number in that file, and its rows, counted over all files."""
+
+    file: int
+    number: int
+    start: int
+    end: int
+
+
+class _Tables:
+    """Files with the same columns, concatenated to one table."""
+
+    def __init__(
+        self, path: Path, bag: ColumnName, label: ColumnName, drop: Sequence[str], *, numbers_only: bool = True
+    ) -> None:
+        if isinstance(drop, str):
+            raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
+        self.files = _files_of(DataFile(path))
+        self.first_rows: list[int] = []
+        self.groups: list[_Group] = []
+        self._kinds: dict[str, Any] = {}  # the types of all columns
+        for place, file in enumerate(self.files):
+            found = self._add(place, file)
+            if place == 0:
+                self._kinds = found
+                self._choose(bag, label, drop, numbers_only=numbers_only)
+            self._check_equal(file, found)
+        self.n_rows = self.groups[-1].end if self.groups else 0
+        if not self.n_rows:
+            raise DataFileError(f"{path} has columns but no rows: write or download it again.")
+
+    def _add(self, place: int, file: DataFile) -> dict[str, Any]:
+        """Record where a file's rows are; return the types of its columns."""
+        start = self.groups[-1].end if self.groups else 0
+        self.first_rows.append(start)
+        with _open(file) as found:
+            names = _names_of(file, found)
+            for number in range(found.metadata.num_row_groups):
+                end = start + found.metadata.row_group(number).num_rows
+                if end < start:
+                    raise file.error(f"has a row group of {end - start} rows: it is damaged; download it again")
+                if end > start:
+                    self.groups.append(_Group(place, number, start, end))
+                start = end
+            return dict(zip(names, found.schema_arrow.types, strict=True))
+
+    def _choose(self, bag: ColumnName, label: ColumnName, drop: Sequence[str], *, numbers_only: bool) -> None:
+        error, kinds = self.files[0].problem, self._kinds
+        names = list(kinds)
+        self.bag, self.label = _fields.named_columns(names, bag, label, error)
+        self.features = _fields.feature_columns(names, self.bag, self.label, drop, error)
+        self.truth = _fields.instance_label(names, self.bag, self.label)
+        odd = [name for name in self.features if not _is_number(kinds[name])]
+        if odd and numbers_only:
+            shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
+            raise error(f"these columns are not numeric: {shown}; exclude them with drop=..., or convert them")
+        for name in self._named:
+            if not _is_id(kinds[name]):
+                raise error(f"the column {name!r} has type {kinds[name]}: ids and labels must be numbers or text")
+        index = next((name for name in self.features if name.startswith(_PANDAS_INDEX)), None)
+        if index is not None:
+            raise error(
+                f"the column {index!r} is the index of a pandas data frame: exclude it with drop=..., or write the "
+                "data frame with to_parquet(..., index=False)"
+            )
+
+    @property
+    def _named(self) -> list[str]:
+        """The columns that are read besides the features."""
+        return [name for name in (self.bag, self.label, self.truth) if name is not None]
+
+    def _check_equal(self, file: DataFile, found: dict[str, Any]) -> None:
+        kinds = self._kinds
+        if list(found) != list(kinds):
+            other = next((name for name in [*found, *kinds] if (name in found) != (name in kinds)), None)
+            what = "the order of its columns" if other is None else f"the column {other!r}"
+            raise file.error(f"differs from {self.files[0].path.name} in {what}: write all files with the same columns")
+        for name in found:
+            # Features become float64 anyway; ids and labels have to stay comparable.
+            same = _common_type(found[name]) == _common_type(kinds[name])
+            numbers = _is_number(found[name]) and _is_number(kinds[name])
+            alike = same or (name not in self._named and numbers)
+            if name in [*self._named, *self.features] and not alike:
+                raise file.error(
+                    f"has the column {name!r} with type {found[name]}, but in {self.files[0].path.name} it has type "
+                    f"{kinds[name]}: write all files with the same types"
+                )
+
+    def place(self, row: int) -> str:
+        """Return the file of a row and its number in that file, counted from 0 as in data frames."""
+        file = int(np.searchsorted(self.first_rows, row, side="right")) - 1
+        return f"{self.files[file].path}, row {row - self.first_rows[file]}"
+
+    def error(self, message: str, row: int) -> DataFileError:
+        """Return (not raise) an error that names the file and the row."""
+        return DataFileError(f"{self.place(row)}: {message}.")
+
+    def batches(self, columns: Sequence[str], start: int, end: int) -> Iterator[tuple[int, Any]]:
+        """Yield rows ``start`` to ``end`` in batches, each with the number of its first row."""
+        first = bisect.bisect_right(self.groups, start, key=lambda group: group.end)
+        wanted = itertools.takewhile(lambda group: group.start < end, self.groups[first:])
+        for place, groups in itertools.groupby(wanted, lambda group: group.file):
+            some = list(groups)
+            at = some[0].start
+            numbers = [group.number for group in some]
+            with _open(self.files[place]) as file:
+                for batch in file.iter_batches(BATCH, row_groups=numbers, columns=list(columns)):
+                    batch.validate(full=True)  # damage may be hidden in text and categories
+                    low, high = max(start - at, 0), min(end - at, batch.num_rows)
+                    if low < high:
+                        yield at + low, batch.slice(low, high - low)
+                    at += batch.num_rows
+                    if at >= end:
+                        break
+            if at < min(end, some[-1].end):
+                raise self.files[place].error("has fewer rows than it states: it is damaged; download it again")
+
+    def rows(self, start: int, end: int) -> Table:
+        """Return some rows."""
+        kinds = self._kinds
+        numeric = [name for name in self.features if _is_number(kinds[name])]
+        # Of numbers: the columns, the features made of them, and a copy in the order of the bags.
+        self.files[0].require(
+            (end - start) * (24 * len(numeric) + 64 * (len(self.features) - len(numeric))),
+            f"has {end - start:,} rows of {len(self.features):,} features to read at once",
+        )
+        numbers = {name: np.empty(end - start) for name in numeric}
+        others: dict[str, list[Any]] = {name: [] for name in (*self._named, *self.features) if name not in numbers}
+        for at, batch in self.batches([*others, *numbers], start, end):
+            for name, found in numbers.items():
+                found[at - start : at - start + batch.num_rows] = _numbers(batch.column(name))
+            for name, parts in others.items():
+                parts.append(_decode(batch.column(name)))
+        joined = {name: _pyarrow().concat_arrays(parts) for name, parts in others.items()}
+        for role, what in ((self.bag, "bag id"), (self.label, "label")):
+            if role is not None:
+                self.check_present(joined[role], start, what)
+        ids, labels, truth = (
+            None if role is None else _values(joined[role]) for role in (self.bag, self.label, self.truth)
+        )
+        series: dict[str, Series] = {
+            name: NumberSeries(numbers[name])
+            if name in numbers
+            else as_series(joined[name].to_numpy(zero_copy_only=False), name)
+            for name in self.features
+        }
+        return Table(series, np.asarray(ids), labels, truth, Source(np.arange(start, end), label=self.label or ""))
+
+    @contextlib.contextmanager
+    def naming_errors(self, start: int = 0) -> Iterator[None]:
+        """Add the file, and the row in it, to an `InputError` raised inside about rows from ``start``."""
+        with self.files[0].naming_errors():
+            try:
+                yield
+            except PlaceError as problem:
+                raise DataFileError(f"{self.place(start + problem.row)}: {problem.problem}") from None
+
+    def check_present(self, column: Any, start: int, what: str) -> None:
+        """Raise if a row has no id or label."""
+        absent = _is_missing(column)
+        if absent.any():
+            raise self.error(f"this row has no {what}: every row needs one", start + int(np.argmax(absent)))
+
+
+def _files_of(file: DataFile) -> list[DataFile]:
+    """Return the file, or the Parquet files of a folder sorted by name."""
+    if not file.is_folder:
+        return [file]
+    found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    found = [path for path in found if not path.name.startswith((".", "_"))]  # metadata of other programs
+    if not found:
+        raise file.error("contains no .parquet files: pass a file or another folder")
+    return [DataFile(path) for path in found]
+
+
+def _names_of(file: DataFile, found: Any) -> list[str]:
+    """Return the column names of an open file, which must be unique."""
+    names: list[str] = found.schema_arrow.names
+    at = first_repeated(names)
+    if at is not None:
+        raise file.problem(f"duplicate column {names[at]!r}: rename one")
+    return names
 
 
 # ---------------------------------------------------------------- parts
@@ -94,14 +420,14 @@ class ParquetBags:
         self,
         path: str | os.PathLike[str],
         *,
-        bag: Column = None,
-        label: Column = None,
+        bag: ColumnName = None,
+        label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = Table(Path(path), bag, label, drop)
+        self._table = _Tables(Path(path), bag, label, drop)
         self.bag, self.label = self._table.bag, self._table.label
         self.feature_names = tuple(self._table.features)
-        self._starts = _starts(self._table)
+        self._starts = _bag_starts(self._table)
         self._edges = _edges(self._table.groups, self._starts, max(1, PART // len(self.feature_names)))
         self._warn_of_large_groups()
 
@@ -125,29 +451,16 @@ class ParquetBags:
         place = range(self.n_parts)[place]
         starts = self._starts[self._edges[place] : self._edges[place + 1] + 1]
         start, end = int(starts[0]), int(starts[-1])
-        instances, columns = self._table.rows(start, end)
-        first = _arrow.pyarrow().array(starts[:-1] - start)
-        ids = _arrow.values(columns[self.bag].take(first))
-        labels = None
-        if self.label is not None:
-            self._check_constant(columns[self.label], starts, ids)
-            labels = _arrow.values(columns[self.label].take(first))
-        return _made(
-            self._table,
-            partial(Bags, instances, starts - start, ids=ids, labels=labels, feature_names=self.feature_names),
-            columns,
-        )
-
-    def _check_constant(self, labels: Any, starts: npt.NDArray[np.int64], ids: Array) -> None:
-        owners = np.repeat(np.arange(len(ids)), np.diff(starts))
-        expected = labels.take(_arrow.pyarrow().array(starts[owners] - starts[0]))
-        differs = _arrow.pyarrow().compute.not_equal(labels, expected).to_numpy(zero_copy_only=False)
-        if differs.any():
-            row = int(np.argmax(differs))
-            raise self._table.error(
-                f"bag {ids[owners[row]]} has two labels, {expected[row]} and {labels[row]} here: a bag has one label; "
-                f"{_fields.ONE_LABEL}",
-                int(starts[0]) + row,
+        table = self._table.rows(start, end)
+        instances = np.column_stack([series.to_array() for series in table.series.values()])
+        with self._table.naming_errors(start):
+            return Bags.from_long(
+                instances,
+                table.bag,
+                labels=table.label,
+                instance_labels=table.instance_label,
+                feature_names=self.feature_names,
+                source=table.source,
             )
 
     def _warn_of_large_groups(self) -> None:
@@ -164,22 +477,22 @@ class ParquetBags:
         return f"ParquetBags({self.n_bags:,} bags, {self.n_instances:,} instances, {self.n_parts:,} parts)"
 
 
-def _starts(rows: Table) -> npt.NDArray[np.int64]:
+def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
     """Return the rows where bags begin, and the number of rows; raise if the rows of a bag are not contiguous."""
-    compute = _arrow.pyarrow().compute
+    compute = _pyarrow().compute
     starts, keys = [], []
     before = None
     for at, batch in rows.batches([rows.bag], 0, rows.n_rows):
-        column = _arrow.decoded(batch.column(rows.bag))
+        column = _decode(batch.column(rows.bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
         begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
         begins[0] = before is None or before != column[0]
         before = column[-1]
         starts.append(at + np.flatnonzero(begins))
-        keys.append(_arrow.keys(_arrow.values(column.filter(_arrow.pyarrow().array(begins)))))
+        keys.append(_id_hashes(_values(column.filter(_pyarrow().array(begins)))))
     found = np.concatenate(starts)
-    for earlier, later in _arrow.repeated(np.concatenate(keys)):
+    for earlier, later in _repeated(np.concatenate(keys)):
         one, other = (_id_at(rows, int(found[place])) for place in (earlier, later))
         if one == other:
             place = rows.place(int(found[later]))
@@ -190,12 +503,12 @@ def _starts(rows: Table) -> npt.NDArray[np.int64]:
     return np.append(found, rows.n_rows)
 
 
-def _id_at(rows: Table, row: int) -> Any:
+def _id_at(rows: _Tables, row: int) -> Any:
     ((_, batch),) = rows.batches([rows.bag], row, row + 1)
-    return _arrow.decoded(batch.column(rows.bag))[0].as_py()
+    return _decode(batch.column(rows.bag))[0].as_py()
 
 
-def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
+def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
     """Return the positions of the bags with which parts begin, and the number of bags."""
     edges = [0]
     begin = 0
@@ -206,13 +519,6 @@ def _edges(groups: Sequence[Group], starts: npt.NDArray[np.int64], n_rows: int) 
                 edges.append(here)
                 begin = group.start
     return [*edges, len(starts) - 1] if len(starts) - 1 > edges[-1] else edges
-
-
-def _made(rows: Table, make: Any, columns: dict[str, Any]) -> Bags:
-    truth = None if rows.truth is None else _arrow.values(columns[rows.truth])
-    with rows.files[0].naming_errors():
-        found: Bags = make(instance_labels=truth)
-    return found
 
 
 # ---------------------------------------------------------------- whole files
@@ -227,61 +533,31 @@ def is_parquet(file: DataFile, bag: object) -> bool:
 
 def column_names(file: DataFile) -> list[str]:
     """Return the names of all columns."""
-    first = files_of(file)[0]
-    with _arrow.opened(first) as found:
-        return names_of(first, found)
+    first = _files_of(file)[0]
+    with _open(first) as found:
+        return _names_of(first, found)
 
 
-def parquet_columns(file: DataFile, bag: Column = None, label: Column = None) -> tuple[str, str | None]:
+def parquet_columns(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -> tuple[str, str | None]:
     """Return the bag and label columns: those given, otherwise those recognized by name."""
-    return _columns.named_columns(column_names(file), bag, label, file.problem)
+    return _fields.named_columns(column_names(file), bag, label, file.problem)
 
 
 def read_parquet(
     file: DataFile,
-    bag: Column = None,
-    label: Column = None,
-    options: ColumnOptions = AS_IT_IS,
+    bag: ColumnName = None,
+    label: ColumnName = None,
+    options: ColumnOptions = NO_OPTIONS,
     columns: Columns | None = None,
 ) -> Bags:
     """Read all rows at once, in any order."""
     names = column_names(file)
-    drop = [name for name in options.drop if columns is None or name in names]  # of another file
-    rows = Table(file.path, bag, label, drop, mixed=True)
-    mixed = (
-        rows.other_than_numbers or columns is not None or options != dataclasses.replace(AS_IT_IS, drop=options.drop)
-    )
-    if not mixed:
-        instances, others = rows.rows(0, rows.n_rows)
-        owners = codes(_arrow.values(others[rows.bag]))
-        mixed = any(why_identifier(name, instances[:, d], owners) for d, name in enumerate(rows.features))
-    if mixed:
-        with file.naming_errors():
-            options.check(names, [name for name in (rows.bag, rows.label) if name is not None])
-            return _mixed_rows(rows, dataclasses.replace(options, drop=()), columns)
-    labels = None if rows.label is None else _arrow.values(others[rows.label])
-    make = partial(
-        Bags.from_long, instances, _arrow.values(others[rows.bag]), labels=labels, feature_names=rows.features
-    )
-    return _made(rows, make, others)
-
-
-def _mixed_rows(rows: Table, options: ColumnOptions, columns: Columns | None) -> Bags:
-    """Return bags whose features are numbers, categories and dates."""
-    found = rows.values(0, rows.n_rows)
-    owners = _arrow.values(_arrow.decoded(found[rows.bag]))
-    table = {name: values_of(_arrow.any_values(found[name]), name) for name in rows.features}
-    made = understood(table, codes(owners), options, columns)
-    labels = None if rows.label is None else _arrow.values(_arrow.decoded(found[rows.label]))
-    make = partial(
-        Bags.from_long,
-        made.instances,
-        owners,
-        labels=labels,
-        columns=made.columns,
-        source=Source(np.arange(rows.n_rows), made.extra, unused=made.unused, label=rows.label or ""),
-    )
-    return _made(rows, make, {name: _arrow.decoded(column) for name, column in found.items() if name == rows.truth})
+    drop = tuple(name for name in options.drop if columns is None or name in names)  # of another file
+    options = dataclasses.replace(options, drop=drop)
+    tables = _Tables(file.path, bag, label, drop, numbers_only=False)
+    with tables.naming_errors():
+        options.check(names, [name for name in (tables.bag, tables.label) if name is not None])
+        return bags_of_table(tables.rows(0, tables.n_rows), options, columns)
 
 
 def write_parquet(bags: Bags, path: Path) -> None:
@@ -299,28 +575,28 @@ def write_parts(parts: Iterable[Bags], path: Path) -> None:
 
 
 def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
-    pyarrow = _arrow.pyarrow()
+    arrow = _pyarrow()
     ends: list[int] = []
     keys: list[Array] = []
     n_bags, numbered = 0, True
     with contextlib.ExitStack() as stack:
         writer = None
         for number, bags in enumerate(parts):
-            _fields.as_texts(bags, "a table")
-            _columns.check_feature_names(bags)
+            _fields.ids_and_labels(bags, "a table")
+            _fields.check_feature_names(bags)
             numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
             ids = bags.ids + n_bags if numbered else bags.ids
             for some, names in _runs(bags, ids):
-                found = _arrow.to_table(some, names)
+                found = _arrow_table(some, names)
                 if writer is None:
                     repeating = [name for name in found.column_names if name not in bags.names]
-                    writer = pyarrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
+                    writer = arrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
                     stack.enter_context(writer)
                 writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
             n_bags += bags.n_bags
             ends.append(n_bags)
-            keys.append(_arrow.keys(_arrow.values(_arrow.column_of(ids))))
-    for pair in _arrow.repeated(np.concatenate(keys)):
+            keys.append(_id_hashes(_values(_to_arrow(ids))))
+    for pair in _repeated(np.concatenate(keys)):
         at = [int(np.searchsorted(ends, place, side="right")) for place in pair]
         raise InputError(
             f"Parts {at[0]} and {at[1]} have a bag with the same id, which a table would merge: use unique ids."
@@ -341,10 +617,27 @@ def _runs(bags: Bags, ids: Array) -> Iterator[tuple[Bags, Array]]:
 def _alike(found: Any, schema: Any, number: int) -> Any:
     """Cast a part's table to the column types of the first part, if no value changes."""
     same = found.schema.names == schema.names
-    if same and list(map(_arrow.is_number, found.schema.types)) == list(map(_arrow.is_number, schema.types)):
-        with contextlib.suppress(_arrow.pyarrow().ArrowInvalid):  # fractions that would be truncated
+    if same and list(map(_is_number, found.schema.types)) == list(map(_is_number, schema.types)):
+        with contextlib.suppress(_pyarrow().ArrowInvalid):  # fractions that would be truncated
             return found.cast(schema)
     columns = [", ".join(f"{field.name} ({field.type})" for field in one) for one in (found.schema, schema)]
     raise InputError(
         f"Part {number} has the columns {columns[0]}, but part 0 has {columns[1]}: all parts need the same columns."
     )
+
+
+FORMATS["parquet"] = Format(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet", ".pq"),
+    read=read_parquet,
+    write=write_parquet,
+    is_match=is_parquet,
+    rank=2,
+    columns=parquet_columns,
+    column_names=column_names,
+    read_parts=ParquetBags,
+    write_parts=write_parts,
+    takes_options=True,
+    storage="binary",
+)

@@ -10,7 +10,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
+from fuzzymil.bags.series import TextBuilder
 from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, write_text
 
 __all__ = ["is_svmlight", "read_svmlight", "write_svmlight"]
@@ -31,7 +33,7 @@ def is_svmlight(file: DataFile, bag: object) -> bool:
 def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read sparse text; features are numbered from 1, and omitted values are zero."""
     pairs = _Pairs(file)
-    owners, labels = _fields.TextColumn(), _fields.TextColumn()
+    owners, labels = TextBuilder(), TextBuilder()
     promised: tuple[int, int] | None = None
     for number, line in file.numbered_lines():
         line = line.partition("#")[0]
@@ -62,7 +64,7 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
             "download it again"
         )
     dense = pairs.dense(None if promised is None else promised[1])
-    return _fields.assemble(file, dense, owners.finished(), labels.finished(), pairs.lines)
+    return _fields.bags_of_rows(file, dense, owners.build(), labels.build(), pairs.lines)
 
 
 class _Pairs:
@@ -93,7 +95,7 @@ class _Pairs:
             number = fields[2 * long][:40]
             raise self.file.error(f"there is no feature {number}: use smaller numbers", self.lines[at[long]])
         self._places.append(np.fromiter(map(int, fields[::2]), np.int64, len(at)))
-        self._values.append(_fields.flat_numbers(self.file, fields[1::2], lambda n: (self.lines[at[n]], fields[2 * n])))
+        self._values.append(_fields.parse_fields(self.file, fields[1::2], lambda n: (self.lines[at[n]], fields[2 * n])))
         self._fields, self._first = [], len(self.lines)
 
     def dense(self, n_features: int | None) -> Array:
@@ -138,7 +140,7 @@ def _complain(file: DataFile, number: int, rest: str) -> None:
 
 def write_svmlight(bags: Bags, path: Path) -> None:
     """Write sparse text with the counts on the first line, without feature names."""
-    ids, found = _fields.as_texts(bags, "sparse text", needs_labels=True)
+    ids, found = _fields.ids_and_labels(bags, "sparse text", needs_labels=True)
     labels = found or []
     odd = next((text for text in ids + labels if re.search(r"[\s:#,]", text)), None)
     if odd is not None:
@@ -153,3 +155,14 @@ def write_svmlight(bags: Bags, path: Path) -> None:
         ]
         lines.append(" ".join([f"{i}:{ids[b]}:{labels[b]}", *pairs]))
     write_text(path, "\n".join(lines) + "\n")
+
+
+FORMATS["svmlight"] = Format(
+    name="svmlight",
+    title="sparse text, instance:bag:label number:value ...",
+    suffixes=(".data", ".svm", ".svmlight", ".libsvm"),
+    read=read_svmlight,
+    write=write_svmlight,
+    is_match=is_svmlight,
+    takes_columns=False,
+)

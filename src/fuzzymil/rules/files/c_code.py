@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from fuzzymil.inference.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules.files._system import Output
 from fuzzymil.rules.files.code import Language, Program, number
-from fuzzymil.rules.files.system import Output
 
 _EXPRESSIONS = {
     # sets

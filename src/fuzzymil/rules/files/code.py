@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Missing, Singleton
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files.system import Output, System, Term
+from fuzzymil.rules.files._system import Output, System, Term
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
 
 JOINS = {

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files import fcl_writer, fis_writer, fll_writer, fml_writer
+from fuzzymil.rules.files import fcl, fcl_writer, fis, fis_writer, fll, fll_writer, fml, fml_writer
+from fuzzymil.rules.files._format import Format, Rules, register_format
+from fuzzymil.rules.files._system import parts, rules_of, system_of
 from fuzzymil.rules.files.c_code import C
-from fuzzymil.rules.files.code import Program
+from fuzzymil.rules.files.code import Language, Program
 from fuzzymil.rules.files.python_code import PYTHON
-from fuzzymil.rules.files.system import System
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import is_quantified
 from fuzzymil.rules.rule import Variable
-
-_WRITERS = {"fll": fll_writer, "fis": fis_writer, "fcl": fcl_writer, "fml": fml_writer}
-_LANGUAGES = {"python": PYTHON, "c": C}
-FORMATS = ("json", "rules", *_WRITERS, "markdown", "latex", *_LANGUAGES)
-
-
-def write(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> str:
-    """Return a system as text in another program's format, headed by comments that list what is lost.
-
-    ``base`` holds the rules, or the premises of Mamdani rules; ``outputs`` the outputs of Mamdani rules.
-    """
-    if format in _LANGUAGES:
-        language = _LANGUAGES[format]
-        return language.text(Program(system, base, language), losses(format, system, base, outputs))
-    return str(_WRITERS[format].write(system, losses(format, system, base, outputs)))
 
 
 def _refuse_quantifiers(format: str, base: RuleSet) -> None:
@@ -42,19 +29,28 @@ def _refuse_quantifiers(format: str, base: RuleSet) -> None:
             )
 
 
-def losses(format: str, system: System, base: RuleSet, outputs: Iterable[Variable] = ()) -> list[str]:
-    """Return sentences about what a format does not keep; raises `ParameterError` if it cannot hold the rules."""
-    if format in ("markdown", "latex"):
-        return ["Tables are for reading: they cannot be loaded again."]
-    if format in _LANGUAGES:
-        _LANGUAGES[format].text(Program(system, base, _LANGUAGES[format]), [])  # raises if it cannot be written
+def _exporter(format: str) -> Callable[[Rules], tuple[str, list[str]]]:
+    writer = _WRITERS[format]
+
+    def export(rules: Rules) -> tuple[str, list[str]]:
+        base, outputs = parts(rules)
+        _refuse_quantifiers(format, base)
+        system = system_of(rules)
+        writer.write(system)  # raises if the rules cannot be written
+        lost = [*_lost_with_bags(base, [*base.variables, *outputs]), *writer.changes(system)]
+        return writer.write(system, lost), lost
+
+    return export
+
+
+def _code_exporter(language: Language) -> Callable[[Rules], tuple[str, list[str]]]:
+    def export(rules: Rules) -> tuple[str, list[str]]:
+        base, _ = parts(rules)
         lost = ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
-        return [*lost, *_codes(base.variables)]
-    if format not in _WRITERS:
-        return []
-    _refuse_quantifiers(format, base)
-    _WRITERS[format].write(system)  # raises if the rules cannot be written
-    return [*_lost_with_bags(base, [*base.variables, *outputs]), *_WRITERS[format].changes(system)]
+        lost += _codes(base.variables)
+        return language.text(Program(system_of(rules), base, language), lost), lost
+
+    return export
 
 
 def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
@@ -67,9 +63,10 @@ def _lost_with_bags(base: RuleSet, variables: Iterable[Variable]) -> list[str]:
     first_order = len(base.rules[0].coefs[0]) > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
         found.append(
-            f"The combination of the instances' linear conclusions (conclusion_aggregation={base.conclusion_aggregation!r}, "
-            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as conclusion_aggregation='softmax', "
-            "conclusion_alpha=1."
+            "How the instances' linear conclusions are joined "
+            f"(conclusion_aggregation={base.conclusion_aggregation!r}, "
+            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as "
+            "conclusion_aggregation='softmax', conclusion_alpha=1."
         )
     if not base.normalize and any(base.default):
         found.append("The default, which is added to every output, is written as a rule without conditions.")
@@ -104,3 +101,24 @@ def _codes(variables: Iterable[Variable]) -> list[str]:
 
 def _shown(alpha: float | tuple[float, ...]) -> str:
     return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"
+
+
+_READERS = {"fll": fll.read, "fis": fis.read, "fcl": fcl.read, "fml": fml.read}
+_WRITERS: dict[str, Any] = {"fll": fll_writer, "fis": fis_writer, "fcl": fcl_writer, "fml": fml_writer}
+for _name, _title, _endings in (
+    ("fll", "FLL", (".fll",)),
+    ("fis", "a .fis file", (".fis",)),
+    ("fcl", "FCL", (".fcl",)),
+    ("fml", "FML", (".fml", ".xml")),
+):
+    register_format(
+        Format(
+            name=_name,
+            title=_title,
+            endings=_endings,
+            write=_exporter(_name),
+            read=lambda text, *block, _read=_READERS[_name]: rules_of(_read(text, *block)),
+        )
+    )
+register_format(Format(name="python", title="code", endings=(".py",), write=_code_exporter(PYTHON)))
+register_format(Format(name="c", title="code", endings=(".c",), write=_code_exporter(C)))

@@ -50,12 +50,12 @@ from fuzzymil.inference.membership import (
     Triangular,
 )
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.files import sets
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files._linear import linear_coefficients
+from fuzzymil.rules.files._syntax import Piece, coefficients, fuzzy_set, interval, unused, whole
+from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.files.fcl_blocks import Block, blocks_of, declared, said_in, statements
 from fuzzymil.rules.files.fll_rules import RuleReader, Terms
-from fuzzymil.rules.files.linear import linear_coefficients
-from fuzzymil.rules.files.syntax import Piece, coefficients, fuzzy_set, interval, unused, whole
-from fuzzymil.rules.files.system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.premise import Expression, Not
 from fuzzymil.rules.rule import Variable
 

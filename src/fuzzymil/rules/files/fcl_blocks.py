@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import listed
-from fuzzymil.rules.files.syntax import Piece, unused, whole
+from fuzzymil.rules.files._syntax import Piece, unused, whole
 
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.DOTALL)
 _TOKEN = re.compile(

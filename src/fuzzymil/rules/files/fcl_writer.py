@@ -19,12 +19,13 @@ from fuzzymil.inference.membership import (
     Triangular,
 )
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.files import fcl, sets
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files import fcl
+from fuzzymil.rules.files._formulas import spelled
+from fuzzymil.rules.files._system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules.files._words import changed, distinct, plain_word, variable_names, word_for
 from fuzzymil.rules.files.fcl_blocks import BLOCKS
 from fuzzymil.rules.files.fll_rules import RESERVED, written_rule
-from fuzzymil.rules.files.formulas import spelled
-from fuzzymil.rules.files.system import Output, Statement, System, Term, negations_inside
-from fuzzymil.rules.files.words import changed, distinct, plain_word, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Is, conditions
 

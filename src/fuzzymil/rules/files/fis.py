@@ -45,10 +45,10 @@ from typing import NamedTuple, TypeVar
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.files import sets
-from fuzzymil.rules.files.formulas import formula_of
-from fuzzymil.rules.files.syntax import Piece, coefficients, interval, lines, unused, whole
-from fuzzymil.rules.files.system import Output, Statement, System, Term, without_rules
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files._formulas import formula_of
+from fuzzymil.rules.files._syntax import Piece, coefficients, interval, lines, unused, whole
+from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.files import fis, sets
-from fuzzymil.rules.files.linear import linear_coefficients
-from fuzzymil.rules.files.system import Output, Statement, System, Term, negations_inside
-from fuzzymil.rules.files.words import changed, distinct, single_numbers, variable_names, word_for
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files import fis
+from fuzzymil.rules.files._linear import linear_coefficients
+from fuzzymil.rules.files._system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules.files._words import changed, distinct, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Is, Or, conditions
 from fuzzymil.rules.rule import Variable

@@ -39,10 +39,10 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.activation import check_activation
-from fuzzymil.rules.files import sets
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files._syntax import Piece, coefficients, interval, lines, unused, whole
+from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.files.fll_rules import RuleReader
-from fuzzymil.rules.files.syntax import Piece, coefficients, interval, lines, unused, whole
-from fuzzymil.rules.files.system import Output, Statement, System, Term, without_rules
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Expression, Or
 from fuzzymil.rules.rule import Variable

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules.files.syntax import Piece
-from fuzzymil.rules.files.system import Statement
+from fuzzymil.rules.files._syntax import Piece
+from fuzzymil.rules.files._system import Statement
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.files import fll, sets
+from fuzzymil.rules.files import _sets as sets
+from fuzzymil.rules.files import fll
+from fuzzymil.rules.files._system import Output, Statement, System, Term, negations_inside
+from fuzzymil.rules.files._words import changed, distinct, plain_word, single_numbers, variable_names, word_for
 from fuzzymil.rules.files.fll_rules import RESERVED, written_rule
-from fuzzymil.rules.files.system import Output, Statement, System, Term, negations_inside
-from fuzzymil.rules.files.words import changed, distinct, plain_word, single_numbers, variable_names, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Variable

@@ -31,10 +31,10 @@ from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction, Singleton
+from fuzzymil.rules.files._formulas import formula_of
+from fuzzymil.rules.files._syntax import unused, whole
+from fuzzymil.rules.files._system import Output, Statement, System, Term
 from fuzzymil.rules.files.fml_shapes import SHAPES, complement
-from fuzzymil.rules.files.formulas import formula_of
-from fuzzymil.rules.files.syntax import unused, whole
-from fuzzymil.rules.files.system import Output, Statement, System, Term
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 

@@ -17,8 +17,8 @@ from fuzzymil.inference.membership import (
     Triangular,
     ZShape,
 )
-from fuzzymil.rules.files.formulas import formula_of
-from fuzzymil.rules.files.words import word_for
+from fuzzymil.rules.files._formulas import formula_of
+from fuzzymil.rules.files._words import word_for
 
 _EDGES = {"leftGaussianShape": "exp(-0.5*max(x, 0)^2)", "rightGaussianShape": "exp(-0.5*min(x, 0)^2)"}
 """Half a Gaussian, of center 0 and width 1; on the other side of the center the membership is 1."""

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.rules.files import fml
+from fuzzymil.rules.files._system import Output, Statement, System, Term
+from fuzzymil.rules.files._words import word_for
 from fuzzymil.rules.files.fml_shapes import is_shape, shape_of
-from fuzzymil.rules.files.system import Output, Statement, System, Term
-from fuzzymil.rules.files.words import word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import And, Is, Or
 

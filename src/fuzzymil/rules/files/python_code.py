@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fuzzymil.inference.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules.files._system import Output
 from fuzzymil.rules.files.code import Language, Program, number
-from fuzzymil.rules.files.system import Output
 
 _EXPRESSIONS = {
     # sets

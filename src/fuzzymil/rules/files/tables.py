@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.files._format import Format, Rules, register_format
+from fuzzymil.rules.files._system import parts
 from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import And, Expression, Is
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -17,7 +20,7 @@ class _Table(NamedTuple):
     rows: list[list[str]]
 
 
-class Conclusions(NamedTuple):
+class _Conclusions(NamedTuple):
     """The last columns of a table: their titles, one row of cells per rule, and the default of additive rules."""
 
     titles: list[str]
@@ -25,8 +28,12 @@ class Conclusions(NamedTuple):
     default: list[str] | None = None
 
 
-def to_markdown(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
-    """Return rules as a Markdown table; see `RuleBase.to_markdown`."""
+def markdown(rules: Rules, max_conditions: int | None = None, digits: int | None = 4) -> str:
+    """Return rules as a Markdown table: one row per rule, one column per feature, conclusions last.
+
+    Premises with OR, or with NOT before parentheses, are written in one column instead; a second table then
+    defines the terms.
+    """
 
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cells)} |"
@@ -39,12 +46,12 @@ def to_markdown(base: RuleSet, conclusions: Conclusions, max_conditions: int | N
                 *(line(map(_markdown, row)) for row in table.rows),
             ]
         )
-        for table in _tables(base, conclusions, max_conditions, digits)
+        for table in _tables(rules, max_conditions, digits)
     )
 
 
-def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None, digits: int | None) -> str:
-    """Return rules as a LaTeX table; see `RuleBase.to_latex`."""
+def latex(rules: Rules, max_conditions: int | None = None, digits: int | None = 4) -> str:
+    """Return rules as a LaTeX table that needs no packages; see `markdown`."""
 
     def line(cells: Iterable[str]) -> str:
         return f"{' & '.join(map(_latex, cells))} \\\\"
@@ -61,7 +68,7 @@ def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None
                 r"\end{tabular}",
             ]
         )
-        for table in _tables(base, conclusions, max_conditions, digits)
+        for table in _tables(rules, max_conditions, digits)
     )
 
 
@@ -70,8 +77,15 @@ def to_latex(base: RuleSet, conclusions: Conclusions, max_conditions: int | None
 _RULE = "rule"
 
 
-def conclusions(base: RuleSet, max_conditions: int | None, digits: int | None) -> Conclusions:
-    """Return the last columns of a table of Sugeno rules; what additive rules add has a sign."""
+def _conclusions(rules: Rules, max_conditions: int | None, digits: int | None) -> _Conclusions:
+    """Return the last columns of a table; what additive rules add has a sign."""
+    if isinstance(rules, MamdaniRules):
+        sets = [
+            [_condition(_is(output.name, said.get(output.name)), output, digits) for output in rules.outputs]
+            for said in rules.conclusions
+        ]
+        return _Conclusions([output.title for output in rules.outputs], sets)
+    base = rules
 
     def cell(row: tuple[float, ...]) -> str:
         sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
@@ -79,10 +93,14 @@ def conclusions(base: RuleSet, max_conditions: int | None, digits: int | None) -
 
     rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
     default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
-    return Conclusions([*base.outputs], rows, default)
+    return _Conclusions([*base.outputs], rows, default)
 
 
-def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
+def _is(output: str, said: str | Is | None) -> Is | None:
+    return Is(output, said) if isinstance(said, str) else said
+
+
+def _condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     """Return the cell of a condition, ``very low: Gaussian(0, 1)``; empty for None."""
     if asked is None:
         return ""
@@ -92,8 +110,10 @@ def condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
-def _tables(base: RuleSet, said: Conclusions, max_conditions: int | None, digits: int | None) -> list[_Table]:
+def _tables(rules: Rules, max_conditions: int | None, digits: int | None) -> list[_Table]:
     """Return the table of the rules, and one of their terms if the premises do not fit into a grid."""
+    base, _ = parts(rules)
+    said = _conclusions(rules, max_conditions, digits)
     asked = [_row(rule.premise) for rule in base.rules]
     grid = [row for row in asked if row is not None]
     if len(grid) == len(asked):
@@ -127,7 +147,7 @@ def _grid(
     left_out = [len(row) - len(part) for row, part in zip(asked, shown, strict=True)]
     rows = []
     for row, count in zip(shown, left_out, strict=True):
-        cells = [condition(row.get(variable.name), variable, digits) for variable in used]
+        cells = [_condition(row.get(variable.name), variable, digits) for variable in used]
         rows.append(cells + ([f"{count} less selective" if count else ""] if any(left_out) else []))
     return [*(variable.title for variable in used), *(["further conditions"] if any(left_out) else [])], rows
 
@@ -194,3 +214,15 @@ def _latex_words(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+_LOST = ["Tables are for reading: they cannot be loaded again."]
+for _name, _ending, _write in (("markdown", ".md", markdown), ("latex", ".tex", latex)):
+    register_format(
+        Format(
+            name=_name,
+            title="a table",
+            endings=(_ending,),
+            write=lambda rules, *args, _write=_write, **options: (_write(rules, *args, **options), _LOST),
+        )
+    )

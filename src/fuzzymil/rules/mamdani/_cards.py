@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from fuzzymil._utils import html
 from fuzzymil.rules.cards import Condition, card, conditions, in_numbers, limited
-from fuzzymil.rules.drawings import Sketcher
+from fuzzymil.rules.curves import Sketcher
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.mamdani._rule_set import MamdaniRuleSet
 from fuzzymil.rules.mamdani._weighted import WEIGHTED

@@ -14,8 +14,6 @@ from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules._serialization import Serializable
 from fuzzymil.rules.cards import SHOWN
-from fuzzymil.rules.files import system, tables
-from fuzzymil.rules.files.system import Output, System
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.language.parsed import Parsed, ParsedRule
 from fuzzymil.rules.mamdani._cards import mamdani_cards
@@ -88,7 +86,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
     Rule 2: IF depth is deep THEN risk is small WITH 0.5
     """
 
-    _format, _sugeno = "fuzzymil.mamdani", False
+    _format = "fuzzymil.mamdani"
 
     edit = editing.edit_mamdani
     over = editing.over_mamdani
@@ -230,7 +228,7 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
         """
         return cls(**({"implication": "product", "accumulation": "sum"} | settings | from_additive(rules)))
 
-    # ------------------------------------------------------------------ files and tables
+    # ------------------------------------------------------------------ JSON
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain values that JSON stores exactly."""
@@ -271,33 +269,6 @@ class MamdaniRules(MamdaniRuleSet, Serializable):
 
     def _parts(self) -> tuple[RuleSet, tuple[Variable, ...]]:
         return self.premises, self.outputs
-
-    def _system(self) -> System:
-        outputs = [
-            Output(
-                output.name,
-                output.terms,
-                output.low,
-                output.high,
-                default,
-                **{name: self.setting(name, k) for name in PER_OUTPUT},
-            )
-            for k, (output, default) in enumerate(zip(self.outputs, self.default, strict=True))
-        ]
-        return system.from_rules(self.premises, outputs, self.conclusions, activation=self.activation)
-
-    @classmethod
-    def _from_fields(cls, content: System) -> Self:
-        premises, fields = system.to_mamdani(content)
-        return cls(premises=RuleBase(**premises), **fields)
-
-    def _conclusion_columns(self, max_conditions: int | None, digits: int | None) -> tables.Conclusions:
-        def cell(output: Variable, said: str | Is | None) -> str:
-            asked = Is(output.name, said) if isinstance(said, str) else said
-            return tables.condition(asked, output, digits)
-
-        rows = [[cell(output, said.get(output.name)) for output in self.outputs] for said in self.conclusions]
-        return tables.Conclusions([output.title for output in self.outputs], rows)
 
 
 # A smallest rule base, to try out settings.

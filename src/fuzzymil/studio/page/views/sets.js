@@ -110,7 +110,7 @@ export function setsView(studio) {
     if (now === known) return;
     known = now;
     studio.look("histograms", "histograms", {}, (answer) => {
-      // The class that the output speaks for comes last: it is orange, as what raises the output.
+      // The positive class comes last: it is orange, as what raises the output.
       const last = studio.state.positive;
       const ordered = (/** @type {Record<string, number[]>} */ groups) =>
         Object.fromEntries(Object.entries(groups).sort(([a], [b]) => Number(a === last) - Number(b === last)));

@@ -310,7 +310,7 @@ export function validationView(studio) {
           { class: "row" },
           h("span", null, `A high ${clipped(studio.state.outputs[0], 24)} means`),
           choice({
-            label: "Class that the output speaks for",
+            label: "Positive class",
             key: "positive",
             value: positive,
             options: classes.map((name) => ({ value: name, text: name })),

@@ -1,1 +1,0 @@
-"""MI-ANFIS and Naive-ANFIS on the five benchmark datasets."""

@@ -1,1 +1,0 @@
-"""Landmine detection by fusing radar detectors, on simulated alarms."""

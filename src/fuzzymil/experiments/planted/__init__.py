@@ -1,1 +1,0 @@
-"""Problems with a known truth, which the rules should find and tell."""

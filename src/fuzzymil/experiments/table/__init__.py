@@ -1,1 +1,0 @@
-"""All methods of the paper's table of results, measured on the same folds."""

@@ -1,0 +1,134 @@
+"""Explanations as HTML: what adds up to the score, and why, for notebooks and for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from fuzzymil._utils import html
+from fuzzymil._utils.drawings import Bar, waterfall
+from fuzzymil._utils.text import typeset
+from fuzzymil.explain import words
+
+if TYPE_CHECKING:
+    from fuzzymil.explain.explanation import (
+        ConditionExplanation,
+        Explanation,
+        PartExplanation,
+        RuleExplanation,
+    )
+    from fuzzymil.rules.curves import Sketcher
+
+__all__ = ["reasons"]
+
+_CONDITIONS = 6
+_TOLD = 0.01  # of the greatest contribution: of a rule that adds less, the words suffice
+
+
+def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Markup:
+    """Return what adds up to the score, what each rule rests on, and what would change without the witnesses.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    sketchers : sequence of Sketcher
+        One per member, to draw the sets of conditions with the values of witnesses; none for words alone.
+
+    Examples
+    --------
+    >>> from fuzzymil.explain import explain
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], outputs=["<sky>"])
+    >>> "&lt;sky&gt;" in reasons(explain(rules, [[[0.1], [0.9]]]))
+    True
+    """
+    if explanation.is_uncovered:
+        return Markup("")
+    lines = words.sum_lines(explanation)
+    amounts = [line.amount for line in lines]
+    signed = explanation.classes is not None or min(amounts) < 0
+    bars = waterfall(amounts, joined=explanation.additive, signed=signed)
+    items = [
+        _item(explanation, line, text, bar, sketchers, last=line is lines[-1])
+        for line, text, bar in zip(lines, words.number_column(amounts), bars, strict=True)
+    ]
+    what = "What adds up to" if explanation.additive else "Contributions to"
+    without = [html.element("li", typeset(text)) for text in words.counterfactual_lines(explanation, lines)]
+    return html.joined(
+        [
+            html.element("p", f"{what} {words.the_score(explanation)}:", kind="contributions"),
+            html.element("ul", *items, kind="sums"),
+            *([html.element("ul", *without, kind="without")] if without else []),
+        ]
+    )
+
+
+def _item(
+    explanation: Explanation, line: words.Line, amount: str, bar: Bar, sketchers: Sequence[Sketcher], *, last: bool
+) -> Markup:
+    start = html.element("span", typeset(amount.strip()), kind="amount"), bar.svg
+    if line.rule is None:
+        text = line.text.replace("->", "\N{RIGHTWARDS ARROW}")
+        return html.element("li", *start, html.element("span", typeset(text)), kind="sum" if last else "")
+    sketcher = sketchers[line.rule.member] if sketchers else None
+    largest = max(map(abs, (explanation.baseline, *(each.contribution for each in explanation.rules))))
+    if explanation.additive and abs(line.rule.contribution) <= _TOLD * largest:
+        sketcher = None
+    return html.element("li", *start, _factors(explanation, line.rule), *_pieces(explanation, line.rule, sketcher))
+
+
+def _factors(explanation: Explanation, rule: RuleExplanation) -> Markup:
+    """Return the name of a rule, and how its contribution comes about."""
+    said = words.number(rule.outputs[explanation.target])
+    if explanation.centered:
+        said = f"({said} - {words.number(explanation.threshold)})"
+    strength = f"{rule.strength:.3f}" if explanation.additive else words.number(rule.strength)
+    text = f" = {strength} \N{MULTIPLICATION SIGN} {said}"
+    if explanation.n_estimators > 1:
+        text += f" / {explanation.n_estimators} members"
+    if not explanation.additive:
+        text += f"; firing strength {words.degree(rule.log_firing)}"
+        if rule.witness is not None and explanation.n_instances > 1:
+            text += f"; witness: instance {rule.witness} ({words.percent(rule.share or 0.0)})"
+    return html.element("span", html.element("b", rule.name), typeset(text).replace(" - ", " \N{MINUS SIGN} "))
+
+
+def _pieces(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher | None) -> list[Markup]:
+    """Return the premise of a rule piece by piece: what each rests on in words, and the sets of its conditions."""
+    found = []
+    for text, why, parts in words.pieces(explanation, rule, _CONDITIONS):
+        drawn = [] if sketcher is None else [part for part in parts if part.witnesses]
+        # Where the sets of a premise without quantifiers are drawn, their captions say what is in the words.
+        told = [] if drawn and all(part.quantifier is None for part in drawn) else why
+        reasons = [html.element("span", typeset(each), kind="soft why") for each in told]
+        found.append(html.element("p", html.element("b", text), *reasons, kind="part"))
+        for part in drawn:
+            assert sketcher is not None
+            found += _sets(part, sketcher)
+    return found
+
+
+def _sets(part: PartExplanation, sketcher: Sketcher) -> list[Markup]:
+    decisive = part.witnesses[0].decisive
+    items = [_condition(each, sketcher) for each in decisive[:_CONDITIONS]]
+    found = [html.element("ul", *items, kind="sets at")] if items else []
+    if left := decisive[_CONDITIONS:]:
+        count = f"{len(left)} more condition{'s' if len(left) > 1 else ''}"
+        least = words.degree(left[0].log_support)
+        found.append(html.line(typeset(f"{count}, each satisfied to {least} or more"), soft=True))
+    return found
+
+
+def _condition(condition: ConditionExplanation, sketcher: Sketcher) -> Markup:
+    hedges = ("not", *condition.hedges) if condition.negated else condition.hedges
+    sketch = sketcher.draw(condition.variable, condition.term, hedges, value=condition.counted_as)
+    if condition.missing:
+        text = "missing: matches any set"
+    else:
+        value = words.value_of(condition).partition(" = ")[2]
+        text = f"{value}: satisfied to {words.degree(condition.log_support)}"
+    text += ", decisive" if condition.limiting else ""
+    asked = ("NOT " if condition.negated else "") + condition.text
+    return html.element("li", sketch.svg, html.element("b", asked), html.element("span", typeset(text)))

@@ -1,0 +1,551 @@
+"""How predictions change as a feature moves over its range."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.transforms import Affine2D, blended_transform_factory
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.explain import Effect, Importance
+from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.words import in_short
+from fuzzymil.plots._rules import bags_of_equal, classes_of, position, rules_of
+from fuzzymil.plots.style import (
+    FAINT,
+    HIGH,
+    LOW,
+    PLAIN,
+    Scale,
+    add_legend,
+    add_title,
+    as_written,
+    bare,
+    class_look,
+    shortened,
+)
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.curves import axis_of
+from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.premise import Not, Part, Quantified, conditions
+
+_COLUMNS = 3
+_LINE = "#4A5560"  # of predicted numbers, which have no class
+
+
+@dataclasses.dataclass
+class EffectDisplay:
+    """The mean prediction as a feature moves over its range, one panel per feature.
+
+    Solid lines: all instances of a bag have the value; the band is where the middle half of the bags are. Dashed lines:
+    one instance of the bag, drawn at random, has it. Everything else stays as it is. The dotted line is the mean for
+    the bags as they are. Gray bars at the foot show how many instances have such values.
+
+    Parameters
+    ----------
+    effects : list of Effect
+        One per panel.
+    n_classes : int
+        Number of classes of the model; 0 for a regressor.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> display = EffectDisplay.from_model(model, bags, ["x1"])
+    >>> [effect.feature for effect in display.effects]
+    ['x1']
+    >>> plt.close(display.plot())
+    """
+
+    effects: list[Effect]
+    n_classes: int = 0
+
+    @classmethod
+    def from_model(
+        cls,
+        model: Any,
+        bags: Any,
+        features: Sequence[str | int] | None = None,
+        *,
+        positive: Any = None,
+        max_features: int = 6,
+        n_points: int = 41,
+        random_state: int = 0,
+    ) -> EffectDisplay:
+        """Compute the effects of features.
+
+        Parameters
+        ----------
+        model : fitted model with rules
+        bags : Bags, or anything `as_bags` accepts
+        features : sequence of str or int, optional
+            Names or columns. Default: those that move the prediction most, of those that rules use.
+        positive : label, optional
+            The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
+        max_features : int
+            Most features to show, if they are not named.
+        n_points, random_state : int
+            See ``model.effect``.
+        """
+        if isinstance(features, str):
+            raise ParameterError(f"features must be a list of names or columns: pass [{features!r}].")
+        if max_features < 1:
+            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
+        wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
+        settings: dict[str, Any] = {"positive": positive, "n_points": n_points, "random_state": random_state}
+        effects = [model.effect(bags, feature, **settings) for feature in wanted]
+        if features is None:
+            effects.sort(key=lambda each: -max(curve.change for curve in each.curves))
+            effects = effects[:max_features]
+        if not effects:
+            raise ParameterError("The rules use no feature, so there is no effect to show.")
+        return cls(effects, len(classes_of(model)))
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        columns = min(_COLUMNS, len(self.effects))
+        rows = -(-len(self.effects) // columns)
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(0.8 + 3.4 * max(columns, 1.3), 1.2 + 2.7 * rows + (0.3 if title else 0.0)),
+            squeeze=False,
+            sharey=True,
+            layout="constrained",
+        )
+        for axis, effect in zip(axes.flat, self.effects, strict=False):
+            self._draw(axis, effect)
+        for axis in axes.flat[len(self.effects) :]:
+            axis.set_visible(False)
+        first = self.effects[0]
+        if first.classifies:
+            axes[0, 0].set_ylim(-0.12, 1.04)
+            about = first.curves[0].name if len(first.curves) == 1 else "each class"
+            figure.supylabel(as_written(f"probability of {shortened(about, 30)}"), fontsize=9)
+        else:
+            low, high = axes[0, 0].get_ylim()
+            axes[0, 0].set_ylim(low - 0.12 * (high - low), high)
+            about = first.curves[0].name if len(first.curves) == 1 else "each output"
+            figure.supylabel(as_written(f"predicted {shortened(about, 30)}"), fontsize=9)
+        add_title(figure, title)
+        self._legend(figure)
+        return figure
+
+    def _look(self, place: int) -> dict[str, Any]:
+        look = class_look(place, self.n_classes) if self.n_classes else class_look(place, 8)
+        return look if self.n_classes or len(self.effects[0].curves) > 1 else look | {"color": _LINE}
+
+    def _draw(self, axis: Any, effect: Effect) -> None:
+        scale = Scale.of(effect.variable)
+        for n, curve in enumerate(effect.curves):
+            color = self._look(curve.place)["color"]
+            axis.axhline(effect.mean[n], color=color, linewidth=0.8, linestyle=":", zorder=1)
+            if scale.categories:
+                shift = 0.16 * (n - (len(effect.curves) - 1) / 2)
+                ends = np.abs([curve.low, curve.high] - curve.all_instances)
+                x = effect.values + shift
+                axis.errorbar(x, curve.all_instances, yerr=ends, fmt="o", color=color, markersize=5, linewidth=1.2)
+                axis.plot(x, curve.one_instance, "o", markerfacecolor="none", color=color, markersize=5, zorder=3)
+                continue
+            axis.fill_between(effect.values, curve.low, curve.high, color=color, alpha=0.13, linewidth=0)
+            axis.plot(effect.values, curve.all_instances, color=color, linewidth=1.8)
+            axis.plot(effect.values, curve.one_instance, color=color, linewidth=1.3, linestyle=(0, (4, 2)))
+        half = 0.5 if scale.categories else 0.0
+        ends = (float(effect.values[0]) - half, float(effect.values[-1]) + half)
+        edges = np.linspace(*ends, len(effect.counts) + 1)
+        if effect.counts.any():
+            foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.09) + axis.transAxes)
+            axis.stairs(effect.counts / effect.counts.max(), edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
+        axis.set_xlim(*ends)
+        scale.put_on(axis.xaxis)
+        axis.set_xlabel(as_written(shortened(effect.variable.title, 40)), fontsize=9)
+        axis.grid(axis="y", color="#E5E5E5", linewidth=0.6)
+        axis.set_axisbelow(True)
+        bare(axis)
+
+    def _legend(self, figure: Figure) -> None:
+        curves = self.effects[0].curves
+        own = self._look(curves[0].place)["color"] if len(curves) == 1 else "#444444"
+        handles: list[Any] = []
+        labels: list[str] = []
+        if len(curves) > 1:
+            handles += [Line2D([], [], color=self._look(curve.place)["color"], linewidth=1.8) for curve in curves]
+            labels += [shortened(curve.name, 24) for curve in curves]
+        numbers = any(not effect.variable.categories for effect in self.effects)
+        names = any(effect.variable.categories for effect in self.effects)
+        looks: list[dict[str, Any]] = (
+            [{"linestyle": "-"}, {"linestyle": (0, (4, 2))}] if numbers else [{"linestyle": ""}] * 2
+        )
+        for n, (text, look) in enumerate(zip(("all instances", "one instance"), looks, strict=True)):
+            mark: dict[str, Any] = {"marker": "o", "markerfacecolor": own if n == 0 else "none"} if names else {}
+            handles.append(Line2D([], [], color=own, linewidth=1.8 - 0.5 * n, **look, **mark))
+            labels.append(f"{text} of a bag {'have' if n == 0 else 'has'} the value")
+        handles += [Patch(color=own, alpha=0.13), Line2D([], [], color=own, linewidth=0.8, linestyle=":")]
+        labels += ["middle half of the bags", "mean for the bags as they are"]
+        wide = figure.get_figwidth() > 8
+        note = f"means over {self.effects[0].n_bags:,} bags; gray: how many instances have such values"
+        add_legend(figure, handles, labels, title=textwrap.fill(note, 90), ncols=3 if wide else 2)
+
+
+# How much features and rules matter for the score, as bars with whiskers.
+
+
+Row = tuple[str, float, float]  # a feature or rule, the drop, and its standard deviation
+
+_COLOR = "#4A5560"  # neither a class nor a direction
+
+
+@dataclasses.dataclass
+class ImportanceDisplay:
+    """The drop in the score without what a feature says, and without each rule.
+
+    Bars are means, whiskers one standard deviation. A bar to the left of zero means that the score is better without.
+
+    Parameters
+    ----------
+    features, rules : lists of (str, float, float)
+        Name, drop and standard deviation, the most important first.
+    score_name : str
+    note : str
+        On which bags it was measured, and what is not shown.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
+    >>> len(display.features), len(display.rules)
+    (2, 2)
+    >>> plt.close(display.plot())
+    """
+
+    features: list[Row]
+    rules: list[Row]
+    score_name: str
+    note: str = ""
+
+    @classmethod
+    def from_model(
+        cls, model: Any, bags: Any, y: Any = None, *, max_features: int = 15, max_rules: int = 15, **settings: Any
+    ) -> ImportanceDisplay:
+        """Measure the importance and show it.
+
+        Parameters
+        ----------
+        model : fitted model with rules
+        bags : Bags, or anything `as_bags` accepts
+            Best bags that were held out.
+        y : array of shape (n_bags,), optional
+            Default: the labels of the bags.
+        max_features, max_rules : int
+            Most features and rules to show.
+        **settings
+            ``scoring``, ``n_repeats`` and ``random_state`` of ``model.importance``.
+        """
+        found = model.importance(bags, y, **settings)
+        return cls.from_importance(found, max_features=max_features, max_rules=max_rules)
+
+    @classmethod
+    def from_importance(
+        cls, importance: Importance, *, max_features: int = 15, max_rules: int = 15
+    ) -> ImportanceDisplay:
+        """Show what ``model.importance`` found; see `from_model`."""
+        for name, most in (("max_features", max_features), ("max_rules", max_rules)):
+            if most < 0:
+                raise ParameterError(f"{name} must not be negative, got {most!r}.")
+        used = [(each.name, each.drop, each.std) for each in importance.features if each.used]
+        rules = [(f"{each.name}: {each.text}", each.drop, each.std) for each in importance.rules]
+        notes = [importance.basis]
+        unused = len(importance.features) - len(used)
+        if unused:
+            notes.append(f"No rule uses {unused} other feature{'s' if unused > 1 else ''}.")
+        for rows, most, what in ((used, max_features, "feature"), (rules, max_rules, "rule")):
+            if len(rows) > most > 0:
+                notes.append(f"{len(rows) - most} more {what}{'s' if len(rows) - most > 1 else ''}.")
+        return cls(used[:max_features], rules[:max_rules], importance.score_name, " ".join(notes))
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        panels = [(name, rows) for name, rows in (("features", self.features), ("rules", self.rules)) if rows]
+        panels = panels or [("features", [])]
+        heights = [max(len(rows), 1) + 0.6 for _, rows in panels]
+        figure, axes = plt.subplots(
+            len(panels),
+            1,
+            figsize=(6.6, 1.1 + 0.33 * sum(heights) + (0.3 if title else 0.0)),
+            height_ratios=heights,
+            sharex=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for axis, (name, rows) in zip(axes[:, 0], panels, strict=True):
+            _draw(axis, name, rows)
+        axes[-1, 0].set_xlabel(as_written(f"drop in {self.score_name}"), fontsize=9)
+        add_title(figure, title)
+        figure.supxlabel(as_written(textwrap.fill(self.note, 100)), fontsize=7.5)
+        return figure
+
+
+def _draw(axis: Any, name: str, rows: Sequence[Row]) -> None:
+    places = np.arange(len(rows))
+    axis.barh(places, [drop for _, drop, _ in rows], height=0.6, color=_COLOR, alpha=0.85, zorder=2)
+    axis.errorbar(
+        [drop for _, drop, _ in rows],
+        places,
+        xerr=[std for _, _, std in rows],
+        linestyle="",
+        color="#111111",
+        capsize=2.5,
+        linewidth=1.0,
+        zorder=3,
+    )
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.set_yticks(places, ["\n".join(map(as_written, _wrapped(text))) for text, _, _ in rows])
+    axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+    axis.set_title(name, fontsize=9, fontweight="bold", loc="left")
+    axis.grid(axis="x", color="#E5E5E5", linewidth=0.6)
+    axis.set_axisbelow(True)
+    bare(axis)
+    axis.tick_params(axis="y", length=0)
+    if not rows:
+        axis.text(0.5, 0.5, "no rule uses any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(shortened(text, 76), 40) or [""]
+
+
+# What each feature adds: the contributions of additive rules as functions of one feature.
+
+
+_N_POINTS = 241
+_N_BINS = 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a part of a rule adds as a function of a feature.
+
+    Attributes
+    ----------
+    rule : int
+        Number of the rule, from 1.
+    text : str
+        The part.
+    y : array of shape (n_points,)
+        What the rule adds.
+    alone : bool
+        Whether the rule asks for nothing else. Otherwise this is what it adds if its other conditions hold.
+    """
+
+    rule: int
+    text: str
+    y: Array
+    alone: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class ShapePanel:
+    """The rules about one feature.
+
+    Attributes
+    ----------
+    feature : str
+        Name, with its unit.
+    x : array of shape (n_points,)
+    shapes : list of Shape
+    counts : array of shape (n_bins,), or None
+        Histogram of the instances over the range of ``x``.
+    scale : Scale
+        How the values are written: as numbers, categories or dates.
+    """
+
+    feature: str
+    x: Array
+    shapes: list[Shape]
+    counts: Array | None
+    scale: Scale = PLAIN
+
+
+@dataclasses.dataclass(repr=False)
+class ShapesDisplay:
+    """What additive rules add to the output as functions of each feature, in the manner of additive models.
+
+    Lines of rules that raise the output are orange, of those that lower it blue. A solid line belongs to a rule about
+    this feature alone, a dashed line to a rule that has other conditions, too: it shows what the rule adds if those
+    hold. Rules that add nothing to this output are not drawn. The value is that of the instance for *some*, of as
+    many instances as asked for *at least*, and of all instances otherwise.
+
+    Parameters
+    ----------
+    panels : list of ShapePanel
+        By influence on the output.
+    output : str
+    default : float
+        What the sum starts from.
+    note : str
+        What is not shown.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE pages FROM 0 TO 20: high = Sigmoid(10, 1)
+    ... Default: yes = -2
+    ... IF SOME pages is high THEN yes += 3
+    ... ''')
+    >>> display = ShapesDisplay.from_rules(rules)
+    >>> (shape,) = display.panels[0].shapes
+    >>> shape.text, shape.y[[0, -1]].round(2).tolist(), shape.alone
+    ('SOME pages is high', [0.0, 3.0], True)
+    """
+
+    panels: list[ShapePanel]
+    output: str
+    default: float
+    note: str = ""
+
+    @classmethod
+    def from_rules(
+        cls, rule_base: Any, *, bags: Any = None, output: str | int = 0, max_features: int = 9
+    ) -> ShapesDisplay:
+        """Evaluate the rules feature by feature.
+
+        Parameters
+        ----------
+        rule_base : RuleBase, or fitted model
+            With additive rules.
+        bags : Bags, or anything `as_bags` accepts, optional
+            Histograms of their instances are drawn below the curves, which cover the range of their values.
+        output : str or int
+        max_features : int
+            Maximum number of features: those whose rules add most.
+        """
+        rules = rules_of(rule_base)
+        if rules.normalize:
+            raise ParameterError(
+                "Normalized rules do not add up, so a feature adds nothing by itself: use SurfaceDisplay, or additive "
+                "rules (normalize=False)."
+            )
+        if max_features < 1:
+            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
+        k = position("output", output, rules.outputs)
+        seen = None if bags is None else seen_bags(rules, bags)
+        panels = [_panel(rules, d, k, None if seen is None else seen.instances[:, d]) for d in used_features([rules])]
+        panels = [panel for panel in panels if panel.shapes]
+        panels.sort(key=lambda panel: -max(float(np.ptp(shape.y)) for shape in panel.shapes))
+        left, silent = len(panels) - max_features, int((~rules.coefs[:, k].any(axis=1)).sum())
+        notes = [
+            f"{left} feature{'s' if left > 1 else ''} that add{'' if left > 1 else 's'} less" if left > 0 else "",
+            f"{silent} rule{'s' if silent > 1 else ''} that add{'' if silent > 1 else 's'} nothing" if silent else "",
+        ]
+        hidden = " and ".join(filter(None, notes))
+        return cls(
+            panels=panels[:max_features],
+            output=rules.outputs[k],
+            default=rules.default[k],
+            note=f"{hidden} not shown" if hidden else "",
+        )
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        n_panels = max(len(self.panels), 1)
+        columns = min(_COLUMNS, n_panels)
+        rows = -(-n_panels // columns)
+        figure, axes = plt.subplots(
+            rows,
+            columns,
+            figsize=(0.6 + 3.3 * columns, 0.8 + 2.7 * rows),
+            squeeze=False,
+            sharey=True,
+            layout="constrained",
+        )
+        ends = [float(end) for panel in self.panels for shape in panel.shapes for end in (shape.y.min(), shape.y.max())]
+        low, high = min([0.0, *ends]), max([0.0, *ends])
+        lines = max((len(panel.shapes) for panel in self.panels), default=1)
+        for axis, panel in zip(axes.flat, self.panels, strict=False):
+            _draw_shapes(axis, panel)
+        for axis in axes.flat[len(self.panels) :]:
+            axis.set_visible(False)
+        tall = high - low or 1.0
+        axes[0, 0].set_ylim(low - 0.2 * tall, high + (0.08 + 0.09 * lines) * tall)  # above the curves is the legend
+        figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
+        add_title(figure, title)
+        note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
+        figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
+        return figure
+
+
+def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
+    low, high = axis_of(rules.variables[d], values)
+    x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
+    rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
+    rows[:, d] = x
+    found = rules.ignoring_gaps().infer(bags_of_equal(rules, rows))
+    shapes = []
+    for p, part in enumerate(rules.parts):
+        name, rule = rules.variables[d].name, rules.rules[part.rule]
+        adds = rules.coefs[part.rule, k].any()
+        if adds and any(condition.variable == name for condition in conditions(part.premise)):
+            holds = 1 - found.degrees[:, p] if part.negated else found.degrees[:, p]
+            alone = set(rule.antecedent) == {name} and sum(each.rule == part.rule for each in rules.parts) == 1
+            y = rule.weight * holds * found.rule_outputs[:, part.rule, k]
+            shapes.append(Shape(part.rule + 1, _text(part), y, alone))
+    counts = None
+    if values is not None:
+        n_bins = len(rules.variables[d].categories) or _N_BINS
+        counts = np.histogram(values[~np.isnan(values)], n_bins, (x[0], x[-1]))[0]
+    return ShapePanel(rules.variables[d].title, x, shapes, counts, Scale.of(rules.variables[d]))
+
+
+def _text(part: Part) -> str:
+    whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
+    return in_short(Not(whole) if part.negated else whole)
+
+
+def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
+    axis.axhline(0, color="black", linewidth=0.6, zorder=1)
+    several = len(panel.shapes) > 1
+    for n, shape in enumerate(panel.shapes):
+        most = int(np.abs(shape.y).argmax())
+        color = HIGH if shape.y[most] > 0 else LOW
+        dash = "-" if shape.alone else (0, (4, 2))
+        label = shortened(f"{shape.rule}: {shape.text}", 40)
+        axis.plot(panel.x, shape.y, color=color, linestyle=dash, linewidth=1.8, label=as_written(label))
+        if several:  # they differ in color only if one raises and one lowers the output
+            near = np.flatnonzero(np.abs(shape.y) >= 0.9 * np.abs(shape.y[most]))
+            at = near[len(near) * (n + 1) // (len(panel.shapes) + 1)]
+            look = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": color, "linewidth": 0.8}
+            place = (panel.x[at], shape.y[at])
+            axis.text(*place, str(shape.rule), fontsize=6.5, color=color, ha="center", va="center", bbox=look)
+        if shape.alone:
+            axis.fill_between(panel.x, 0, shape.y, color=color, alpha=0.1, linewidth=0)
+    if panel.counts is not None and panel.counts.any():
+        edges = np.linspace(panel.x[0], panel.x[-1], len(panel.counts) + 1)
+        share = panel.counts / panel.counts.max()
+        axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=_strip(axis))
+    axis.set_xlim(panel.x[0], panel.x[-1])
+    panel.scale.put_on(axis.xaxis)
+    axis.set_xlabel(as_written(shortened(panel.feature, 40)), fontsize=9)
+    axis.legend(fontsize=6.5, frameon=False, loc="upper left", handlelength=1.6)
+    bare(axis)
+
+
+def _strip(axis: Any) -> Any:
+    """Return a transformation to the foot of the axes, one tenth of their height."""
+    foot = Affine2D().scale(1.0, 0.1) + axis.transAxes
+    return blended_transform_factory(axis.transData, foot)

@@ -1,0 +1,603 @@
+"""What each section of a report shows: the facts that its template, ``templates/SECTION.html``, writes down."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.colors import class_mark, class_of_rule
+from fuzzymil._utils.drawings import Bar, bar, histogram
+from fuzzymil._utils.errors import described
+from fuzzymil._utils.runtime import has_jax
+from fuzzymil._utils.text import typeset
+from fuzzymil._version import __version__
+from fuzzymil.estimators import Fold
+from fuzzymil.explain import Effect, Explanation, FeatureImportance, Importance, RuleImportance
+from fuzzymil.explain.coverage import UNUSUAL, used_features
+from fuzzymil.explain.html import reasons
+from fuzzymil.explain.words import default_lines, in_short, number_column
+from fuzzymil.plots import EffectDisplay
+from fuzzymil.report._answers import Answers
+from fuzzymil.report._performance import figure_svg
+from fuzzymil.report.html import counted, label, number
+from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules.cards import SHOWN, Condition, conditions
+from fuzzymil.rules.editing import Diagnosis
+from fuzzymil.rules.rule import Variable
+
+_LONGEST = 240  # characters of a premise in the scorecard
+_REPEATS, _REPEATS_OF_FOLD = 20, 5  # of few features; fewer of many
+_SHUFFLES, _SHUFFLES_OF_FOLD = 400, 60
+_EFFECTS = 6
+_POINTS = 31
+_SHOWN = 15  # features, and rules
+_OF_NORMALIZED = ("contradiction", "uncovered bags")
+_FEATURED = 3  # of the most certain bags, and as many of the least certain
+_LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")
+_LONGEST_VALUE = 160
+
+
+# ---------------------------------------------------------------------- data
+
+
+def data_facts(answers: Answers) -> dict[str, Any]:
+    """Summarize the bags."""
+    bags, truth, classes = answers.bags, answers.truth, answers.classes
+    counts = Counter(truth.tolist()) if truth is not None and classes is not None else {}
+    targets = list(truth.reshape(len(truth), -1).T) if truth is not None and classes is None else []
+    return {
+        "n_bags": bags.n_bags,
+        "n_instances": bags.n_instances,
+        "n_features": bags.n_features,
+        "sizes": {"min": int(bags.sizes.min()), "max": int(bags.sizes.max()), "median": float(np.median(bags.sizes))},
+        "n_missing": int(np.isnan(bags.instances).sum()),
+        "n_values": bags.instances.size,
+        "labeled": truth is not None,
+        "classes": [(name, counts[name], counts[name] / bags.n_bags) for name in classes or () if counts],
+        "targets": [(name, _summary(values)) for name, values in zip(answers.rules.outputs, targets, strict=False)],
+        "features": list(_features(answers)),
+    }
+
+
+def _features(answers: Answers) -> Iterator[dict[str, Any]]:
+    variables = _variables(answers)
+    uses = Counter(
+        name for base in answers.members for rule in base.rules for name in {each.variable for each in rule.conditions}
+    )
+    for d, name in enumerate(answers.names):
+        variable = variables.get(name)
+        yield {
+            "name": name,
+            "unit": "" if variable is None or variable.shown(0.0) else variable.unit,
+            "n_rules": 0 if variable is None else uses[variable.name],
+            **_described(answers, d, variable),
+        }
+
+
+def _described(answers: Answers, d: int, variable: Variable | None) -> dict[str, Any]:
+    """Return the values of a feature in short, categories and dates as a person writes them."""
+    found = _summary(answers.bags.instances[:, d])
+    categories = () if variable is None else variable.categories
+    if categories and found["known"]:
+        values = answers.bags.instances[:, d]
+        found["histogram"] = histogram(values, -0.5, len(categories) - 0.5, len(categories))
+    numbers = [found[key] for key in ("min", "median", "max")] if found["known"] else []
+    shown = [(None if variable is None else variable.shown(value)) or number(value, 4) for value in numbers]
+    return found | {"categories": list(categories), "shown": shown or ["\N{EN DASH}"] * 3}
+
+
+def _variables(answers: Answers) -> dict[str, Variable]:
+    """Return the rules' variable for each feature, by name or, for unnamed features, by position."""
+    variables, names = answers.rules.variables, answers.names
+    if {variable.name for variable in variables} <= set(names):
+        return {variable.name: variable for variable in variables}
+    return dict(zip(names, variables, strict=True))
+
+
+def _summary(values: Array) -> dict[str, Any]:
+    known = values[~np.isnan(values)]
+    missing = len(values) - len(known)
+    found = {"n_missing": missing, "missing": missing / len(values), "known": len(known) > 0}
+    if not len(known):
+        return found
+    low, high = float(known.min()), float(known.max())
+    middle = {"median": float(np.median(known)), "mean": float(known.mean())}
+    return found | middle | {"min": low, "max": high, "histogram": histogram(values, low, high)}
+
+
+# Facts about the health of the rules for ``templates/health.html``: dead, duplicate and dominating rules, and more.
+
+
+# ---------------------------------------------------------------------- rules
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RuleCard:
+    """A rule, and how much it decides on the bags.
+
+    Attributes
+    ----------
+    member, index : int
+        Positions, from 0.
+    name, text : str
+        Name as in explanations, and the rule in words with its most selective conditions.
+    conclusions : tuple of (str, float)
+        Each output with the rule's mean conclusion on the bags.
+    sign : str
+        What stands between them: ``"="``, or ``"+="`` for additive rules.
+    linear : bool
+        Whether the conclusions depend on the features.
+    speaks_for : object
+        The class that a classifier's rule votes for or against.
+    against : bool
+        Whether it takes away from that class, which only additive rules for several classes do.
+    mark : str
+        Of the color of the class, see `fuzzymil._utils.colors.class_mark`; of numbers, of the direction. Empty if the
+        rule has none.
+    kind : str
+        Key by which the list can be filtered.
+    mean_share, max_share : float
+        Share of the (normalized) strength on the bags; of an additive rule, its firing strength.
+    bar : Bar
+        Of the mean share; of an additive rule, of its conclusion.
+    n_leading : int
+        Number of bags on which no other rule of its member is stronger (or adds more).
+    mean_added : float
+        What an additive rule adds on average to the output of its class, or to the first one.
+    dropped : (float, float) or None
+        How much the score falls without the rule, and the standard deviation; None without labels.
+    conditions, folded : tuples of Condition
+        Those that are drawn, and the others. In a plain conjunction the most selective come first.
+    """
+
+    member: int
+    index: int
+    name: str
+    text: str
+    conclusions: tuple[tuple[str, float], ...]
+    sign: str
+    linear: bool
+    speaks_for: Any
+    against: bool
+    mark: str
+    kind: str
+    mean_share: float
+    max_share: float
+    bar: Bar
+    n_leading: int
+    mean_added: float
+    dropped: tuple[float, float] | None
+    conditions: tuple[Condition, ...]
+    folded: tuple[Condition, ...]
+
+    @property
+    def changes(self) -> tuple[tuple[str, float], ...]:
+        """The conclusions that are worth reading: all, but not the outputs to which the rule adds nothing."""
+        return tuple(each for each in self.conclusions if each[1] or self.sign == "=") or self.conclusions
+
+
+def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
+    """Return what the section shows besides the cards."""
+    base = answers.rules
+    return {
+        "cards": cards,
+        "scorecard": _scorecard(answers, cards) if not base.normalize and len(answers.members) == 1 else [],
+        "defaults": [
+            list(zip(base.outputs, member.default, strict=True)) for member in answers.members if not member.normalize
+        ],
+        "logit": answers.reading.scale == "logit",
+        "several": len(base.outputs) > 1,
+        "outputs": [f"{name} +=" for name in base.outputs],
+        "n_shown": SHOWN,
+        "normalized": answers.rules.normalize,
+        "joined": answers.concludes_sets,
+        "filters": {
+            f"{side}-{k}": f"{side} {label(name)}"
+            for k, name in enumerate(answers.classes or ())
+            for side in ("for", "against")
+            if side == "for" or any(card.kind == f"against-{k}" for card in cards)
+        },
+    }
+
+
+def rule_cards(answers: Answers, own: Importance | None = None) -> list[RuleCard]:
+    """Describe the rules of all members.
+
+    Parameters
+    ----------
+    answers : Answers
+    own : Importance, optional
+        How much the rules matter.
+
+    Examples
+    --------
+    >>> from fuzzymil.estimators import MISugeno
+    >>> from fuzzymil.report._answers import answers_of
+    >>> rules = "VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1 IF hue is not blue THEN sky = 0"
+    >>> cards = rule_cards(answers_of(MISugeno(rules=rules).fit([[[0.6]]]), [[[0.6], [0.1]], [[0.6]]]))
+    >>> [(card.name, card.speaks_for, card.n_leading, round(card.mean_share, 2)) for card in cards]
+    [('Rule 1', 1, 2, 0.75), ('Rule 2', 0, 0, 0.25)]
+    """
+    return [card for member in range(len(answers.members)) for card in _cards(answers, member, own)]
+
+
+def _scorecard(answers: Answers, cards: list[RuleCard]) -> list[dict[str, Any]]:
+    """Return the default and what each rule adds, for the first output or, with several, for all of them."""
+    outputs, base = range(len(answers.rules.outputs)), answers.rules
+    rows = [("default", list(base.default)), *((card.name, [value for _, value in card.conclusions]) for card in cards)]
+    ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
+    texts = [[typeset(text.strip()) for text in number_column([row[k] for _, row in rows])] for k in outputs]
+    premises = ["", *(in_short(rule.premise) for rule in base.rules)]
+    return [
+        {
+            "name": name,
+            "premise": _shortened(premises[n]),
+            "cells": [(texts[k][n], bar(row[k], *ends[k], signed=True)) for k in outputs],
+        }
+        for n, (name, row) in enumerate(rows)
+    ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+
+
+def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleCard]:
+    base, found = answers.members[member], answers.found[member]
+    texts = answers.texts(member, SHOWN)
+    added = found.normalized[:, :, None] * found.rule_outputs
+    counts = found.normalized if base.normalize else np.abs(added).max(axis=2)
+    leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
+    means = found.rule_outputs.mean(axis=0)
+    ends = (min(0.0, float(means.min())), max(0.0, float(means.max())))
+    dropped = {(each.member, each.rule): (each.drop, each.std) for each in (() if own is None else own.rules)}
+    for r in range(base.n_rules):
+        name = base.name_of(r)
+        concluded = means[r]
+        k = _class(answers, concluded, additive=not base.normalize)
+        output = k if k is not None and len(concluded) > 1 else 0
+        against = not base.normalize and len(concluded) > 1 and k is not None and bool(concluded[k] < 0)
+        asked = conditions(base, r, answers.sketchers[member], with_data=True)
+        mean_share = float(found.normalized[:, r].mean())
+        yield RuleCard(
+            member=member,
+            index=r,
+            name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
+            text=texts[r],
+            conclusions=tuple(zip(base.outputs, concluded.tolist(), strict=True)),
+            sign="=" if base.normalize else "+=",
+            linear=base.coefs.shape[2] > 1,
+            speaks_for=None if k is None or answers.classes is None else answers.classes[k],
+            against=against,
+            mark=_mark(answers, k, concluded, additive=not base.normalize),
+            kind="" if k is None else f"{'against' if against else 'for'}-{k}",
+            mean_share=mean_share,
+            max_share=float(found.normalized[:, r].max()),
+            bar=bar(mean_share, 0.0, 1.0) if base.normalize else bar(float(concluded[output]), *ends, signed=True),
+            n_leading=int(leading[r]),
+            mean_added=float(added[:, r, output].mean()),
+            dropped=dropped.get((member, r)),
+            conditions=asked[:SHOWN],
+            folded=asked[SHOWN:],
+        )
+
+
+def _mark(answers: Answers, k: int | None, concluded: Any, *, additive: bool) -> str:
+    if k is not None:
+        return class_mark(k, len(answers.classes or ()))
+    return class_mark(int(concluded[0] > 0), 2) if additive and len(concluded) == 1 else ""
+
+
+def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
+    """Return the class that a rule votes for or, of several, for or against."""
+    if answers.classes is None:
+        return None
+    border = 0.0 if additive else answers.reading.threshold
+    return class_of_rule(concluded, additive=additive) if len(concluded) > 1 else int(concluded[0] > border)
+
+
+# Facts about the data for ``templates/data.html``: bags, their sizes and labels, and their features.
+
+
+# ---------------------------------------------------------------------- what matters
+
+
+@dataclasses.dataclass(frozen=True)
+class Matters:
+    """What matters for the predictions.
+
+    Attributes
+    ----------
+    features : Importance or None
+        Of features; of models trained on the other folds if there are folds. None without labels.
+    rules : Importance or None
+        Of the model's own rules on the bags.
+    effects : tuple of Effect
+        Of the features that matter most.
+    """
+
+    features: Importance | None
+    rules: Importance | None
+    effects: tuple[Effect, ...]
+
+
+def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) -> Matters:
+    """Measure what matters.
+
+    Parameters
+    ----------
+    answers : Answers
+    folds : sequence of Fold
+        Of a cross-validation; none if there was none.
+    positive : label, optional
+        The class that curves are about.
+    """
+    model, bags, truth = answers.model, answers.bags, answers.truth
+    used = used_features(answers.members)
+    n_used = max(len(used), 1)
+    repeats = max(min(_REPEATS, _SHUFFLES // n_used), 2)
+    own = model.importance(bags, truth, n_repeats=repeats) if _can_tell(answers, truth) else None
+    repeats = max(min(_REPEATS_OF_FOLD, _SHUFFLES_OF_FOLD // n_used), 1)
+    parts = [
+        fold.model.importance(fold.X, fold.truth, n_repeats=repeats) for fold in folds if _can_tell(answers, fold.truth)
+    ]
+    features = Importance.over_folds(parts) if own is not None and len(parts) > 1 else own
+    if features is not None:
+        order = {each.name: place for place, each in enumerate(features.features)}
+        used.sort(key=lambda d: order[answers.rules.feature_names[d]])
+    known = [d for d in used if not np.isnan(answers.read.instances[:, d]).all()]
+    effects = [model.effect(bags, d, positive=positive, n_points=_POINTS) for d in known[:_EFFECTS]]
+    return Matters(features, own, tuple(effects))
+
+
+def _can_tell(answers: Answers, truth: Array | None) -> bool:
+    """Return whether a score of these bags means anything."""
+    if truth is None:
+        return False
+    return len(truth) > 1 and (answers.classes is None or len(np.unique(truth)) > 1)
+
+
+def importance_facts(matters: Matters, n_classes: int) -> dict[str, Any]:
+    """Return what the section shows."""
+    features, own = matters.features, matters.rules
+    return {
+        "features": features,
+        "rules": own,
+        "feature_rows": [] if features is None else _rows([each for each in features.features if each.used][:_SHOWN]),
+        "rule_rows": [] if own is None else _rows(own.rules[:_SHOWN]),
+        "n_unused": 0 if features is None else sum(not each.used for each in features.features),
+        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot()) if matters.effects else None,
+        "about": matters.effects[0].curves[0].name if matters.effects and len(matters.effects[0].curves) == 1 else "",
+        "classifies": n_classes > 0,
+        "n_bags": matters.effects[0].n_bags if matters.effects else 0,
+    }
+
+
+def _rows(found: Sequence[FeatureImportance] | Sequence[RuleImportance]) -> list[dict[str, Any]]:
+    ends = [0.0, *(each.drop for each in found)]
+    return [
+        {
+            "name": each.name,
+            "text": getattr(each, "text", ""),
+            "bar": bar(each.drop, min(ends), max(ends)),
+            "drop": each.drop,
+            "std": each.std,
+        }
+        for each in found
+    ]
+
+
+# Settings and versions for ``templates/settings.html``: everything needed to train the model again.
+
+
+# ---------------------------------------------------------------------- rule health
+
+
+# Kinds of findings about whole rules, which are reported even if there are none.
+_QUESTIONS = {
+    "never fires": "Dead rules (no effect on any bag)",
+    "always fires": "Dominating rules (the others hardly matter)",
+    "duplicate": "Duplicate rules",
+    "contradiction": "Contradicting rules",
+    "uncovered bags": "Bags that hardly any rule covers",
+}
+
+
+def health_facts(diagnoses: Sequence[Diagnosis], *, additive: bool) -> dict[str, Any]:
+    """Sort the findings about each member into those about whole rules and the rest.
+
+    Parameters
+    ----------
+    diagnoses : sequence of Diagnosis
+        One per member.
+    additive : bool
+        Whether the rules add up: then none contradicts another, and a bag needs no rule.
+    """
+    asked = {kind: text for kind, text in _QUESTIONS.items() if not additive or kind not in _OF_NORMALIZED}
+    found = [(member, finding) for member, diagnosis in enumerate(diagnoses, start=1) for finding in diagnosis]
+    counts = Counter(finding.kind for _, finding in found)
+    return {
+        "n_findings": len(found),
+        "questions": {question: counts[kind] for kind, question in asked.items()},
+        "about_rules": [each for each in found if each[1].kind in _QUESTIONS],
+        "about_parts": [each for each in found if each[1].kind not in _QUESTIONS],
+        "several": len(diagnoses) > 1,
+    }
+
+
+# What matters for the predictions: features, rules, and how predictions change with features.
+
+
+# ---------------------------------------------------------------------- bags
+
+
+def select_bags(certainty: Array, most: int) -> Array:
+    """Return the positions of the bags to explain: all, or the least and the most certain if there are many.
+
+    Examples
+    --------
+    >>> select_bags(np.array([0.3, 0.1, 0.5, 0.2]), 2).tolist()
+    [1, 2]
+    """
+    order = np.argsort(certainty, kind="stable")
+    if len(order) <= most:
+        return np.arange(len(order))
+    half = most // 2
+    return np.sort(np.concatenate([order[: most - half], order[len(order) - half :]]))
+
+
+def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dict[str, Any]:
+    """Return what the section shows.
+
+    Parameters
+    ----------
+    answers : Answers
+    explanations : mapping of int to Explanation
+        By position of the bag.
+    """
+    cards = _bag_cards(answers, explanations)
+    order = sorted(cards, key=lambda card: answers.certainty[card["place"]])
+    n_least = min(_FEATURED, len(order))
+    sort_by = {"place": "order", "name": "name", "certainty": "certainty", "size": "instances"}
+    sort_by |= {} if answers.coverage is None else {"coverage": "coverage"}
+    filters: dict[str, str] = {}
+    if answers.classes is None:
+        sort_by |= {"prediction": "prediction"} | ({} if answers.truth is None else {"error": "error"})
+    else:
+        filters |= {} if answers.truth is None else {"wrong": "misclassified", "correct": "correctly classified"}
+        filters |= {f"as-{k}": f"predicted {label(name)}" for k, name in enumerate(answers.classes)}
+    return {
+        "cards": cards,
+        "n_bags": answers.bags.n_bags,
+        "featured": {"Least certain": order[:n_least], "Most certain": order[n_least:][::-1][:_FEATURED]},
+        "certainty": _certainty(answers),
+        "scale": answers.reading.scale,
+        "about": answers.classes[-1] if answers.classes else None,
+        "labeled": answers.truth is not None,
+        "has_coverage": answers.coverage is not None,
+        "sort_by": sort_by,
+        "filters": filters,
+    }
+
+
+def _is_binary(answers: Answers) -> bool:
+    return answers.classes is not None and answers.output.shape[1] == 1
+
+
+def _certainty(answers: Answers) -> str:
+    """Return what certainty is, as the template knows it."""
+    if answers.classes is None:
+        return "firing" if answers.coverage is None else "coverage"
+    return "threshold" if _is_binary(answers) else "margin"
+
+
+def _bag_cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[dict[str, Any]]:
+    """Return each bag with its prediction, the numbers to sort by, the keys to filter by, and the reasons."""
+    bags, truth, signed = answers.bags, answers.truth, _is_binary(answers)
+    certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
+    several = answers.classes is not None and not signed
+    # Of several classes, a bag on which no rule fires is not certain at all.
+    scores = np.maximum(certainty, 0.0) if several else answers.output[:, 0] - answers.reading.threshold
+    # The true number can be drawn beside a predicted one.
+    true = truth.reshape(len(truth), -1)[:, 0] if truth is not None and answers.classes is None else None
+    widest = float(np.abs(scores).max()) or 1.0
+    ends = (-widest, widest) if signed else (0.0, widest) if several else (float(scores.min()), float(scores.max()))
+    texts = [typeset(text.strip()) for text in number_column(scores.tolist(), signed=signed)]
+    cards = []
+    for b, explanation in explanations.items():
+        kinds, mark = [], ""
+        if answers.classes is not None:
+            place = answers.classes.index(np.asarray(answers.predictions[b]).tolist())
+            kinds, mark = [f"as-{place}"], class_mark(place, len(answers.classes))
+            kinds += [] if truth is None else ["wrong" if wrong[b] else "correct"]
+        sort_keys = {"certainty": certainty[b], "prediction": scores[b]}
+        sort_keys |= {} if coverage is None else {"coverage": coverage[b]}
+        sort_keys |= {} if true is None else {"error": abs(scores[b] - true[b])}
+        unlike = explanation.coverage is not None and explanation.coverage < UNUSUAL and explanation.unusual is not None
+        cards.append(
+            {
+                "place": b,
+                "name": str(bags.ids[b]),
+                "n_instances": explanation.n_instances,
+                "predicted": answers.predictions[b],
+                "true": None if truth is None else truth[b],
+                "wrong": bool(wrong[b]),
+                "score": texts[b],
+                "bar": bar(float(scores[b]), *ends, signed=signed, mark=None if true is None else float(true[b])),
+                "sort_keys": sort_keys,
+                "kinds": kinds,
+                "mark": mark,
+                "probabilities": list(zip(answers.classes or (), explanation.probability or (), strict=False)),
+                "outputs": _outputs(answers, b) if several else [],
+                "coverage": explanation.coverage,
+                "unusual": typeset(str(explanation.unusual)) if unlike else "",
+                "defaults": default_lines(explanation),
+                "why": reasons(explanation, answers.sketchers),
+            }
+        )
+    return cards
+
+
+def _outputs(answers: Answers, place: int) -> list[tuple[Any, str]]:
+    values = number_column(answers.output[place].tolist(), signed=True)
+    return [(name, typeset(text.strip())) for name, text in zip(answers.classes or (), values, strict=True)]
+
+
+# ---------------------------------------------------------------------- settings and versions
+
+
+def settings_facts(answers: Answers) -> dict[str, Any]:
+    """Collect the model's parameters, the operators of its rules, and the versions of the libraries."""
+    model, rules = answers.model, answers.rules
+    defaults = {name: given.default for name, given in inspect.signature(type(model).__init__).parameters.items()}
+    changed: dict[str, str] = {}
+    unchanged: dict[str, str] = {}
+    for name, value in model.get_params(deep=False).items():
+        (unchanged if _same(value, defaults.get(name)) else changed)[name] = _text(value)
+    return {
+        "estimator": type(model).__name__,
+        "changed": changed,
+        "unchanged": unchanged,
+        "operators": {
+            "T-norm (AND)": rules.t_norm,
+            "S-norm (OR)": rules.s_norm,
+            "Aggregation over instances": f"{rules.aggregation}, alpha = {_text(rules.alpha)}",
+            "Conclusions are": "averaged by strength" if rules.normalize else "added to the default",
+            "Conclusions": "linear in the features" if rules.coefs.shape[2] > 1 else "constant",
+            "Combination of conclusions": rules.conclusion_aggregation,
+            "Values outside a feature's range": "clipped to the range" if rules.limited else "used unchanged",
+        },
+        "versions": {
+            "fuzzymil": __version__,
+            "Python": platform.python_version(),
+            **{name: version(name) for name in _LIBRARIES if has_jax() or name not in ("jax", "optax")},
+        },
+    }
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
+
+
+def _text(value: Any) -> str:
+    """Return a parameter as text; other objects by their type, since a memory address is meaningless."""
+    if isinstance(value, RuleBase | MamdaniRules):
+        return f"rule base with {counted(value.n_rules, 'rule')}"
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if value is None or isinstance(value, str | bool | int | float):
+        return str(value)
+    if isinstance(value, tuple | list) and all(isinstance(part, str | int | float) for part in value):
+        text = ", ".join(map(str, value))
+        return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST]} …"
+    if isinstance(value, dict) and all(isinstance(part, str | int | float) for part in value.values()):
+        return ", ".join(f"{key}: {part}" for key, part in value.items())[:_LONGEST_VALUE]
+    return described(value)

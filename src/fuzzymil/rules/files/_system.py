@@ -1,0 +1,307 @@
+"""Fuzzy systems as stored in other programs' files, for single instances: the form between their text and our rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
+from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
+from fuzzymil.rules._rule_base import RuleBase
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.files._format import Rules
+from fuzzymil.rules.files._syntax import Piece
+from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.mamdani import PER_OUTPUT, MamdaniRules
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
+from fuzzymil.rules.rule import Rule, Variable
+
+DEFAULT_RESOLUTION = 1000
+
+_MAX_COEFS = 10_000_000  # a short text can describe more than memory holds: rules x outputs x inputs
+
+Term = MembershipFunction | tuple[float, ...]
+"""The meaning of an output's term: a fuzzy set, or coefficients with the constant first."""
+
+
+class Output(NamedTuple):
+    """An output, its terms, and how its conclusions become a number; ``default`` is NaN if the file has none."""
+
+    name: str
+    terms: Mapping[str, Term]
+    low: float | None = None
+    high: float | None = None
+    default: float = math.nan
+    implication: str = "min"
+    accumulation: str = "max"
+    defuzzify: str = "centroid"
+    resolution: int | None = None  # None if the file does not say
+    sampling: str = "cells"
+    clip: bool = False
+    hold: bool = False
+
+    @property
+    def weighted(self) -> bool:
+        """Whether its value is an average or a sum of numbers."""
+        return self.defuzzify in ("average", "sum")
+
+
+class Statement(NamedTuple):
+    """A rule, and where it was read."""
+
+    premise: Expression
+    conclusions: Mapping[str, str | Is]  # output to term
+    weight: float = 1.0
+    place: Piece | None = None
+
+    def term(self, output: str) -> str | None:
+        """Return the term that the rule concludes for an output, if any."""
+        said = self.conclusions.get(output)
+        return said.term if isinstance(said, Is) else said
+
+    def error(self, message: str) -> RuleSyntaxError:
+        """Return an error that points at the rule."""
+        return RuleSyntaxError(message) if self.place is None else self.place.error(message)
+
+
+class System(NamedTuple):
+    """The content of a file."""
+
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Output, ...]
+    rules: tuple[Statement, ...]
+    t_norm: str
+    s_norm: str
+    limited: bool
+    activation: str = "general"
+
+    @property
+    def sugeno(self) -> bool:
+        """Whether a rule base can hold the system: every rule concludes a number for every output."""
+        names = [output.name for output in self.outputs]
+        methods = {output.defuzzify for output in self.outputs}
+        return (
+            methods in ({"average"}, {"sum"})
+            and self.activation == "general"
+            and all(_is_plain(output, self.rules) for output in self.outputs)
+            and all(isinstance(rule.conclusions.get(name), str) for rule in self.rules for name in names)
+        )
+
+
+def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
+    """Return whether an output of a rule base can mean the same."""
+    if output.hold or not all(isinstance(term, tuple) for term in output.terms.values()):
+        return False
+    if output.clip and (output.low, output.high) != (None, None):
+        return False
+    if output.defuzzify == "sum" and output.default and not math.isnan(output.default):
+        return False  # here a default stands in for the sum, and is not added to it
+    said = [rule.conclusions.get(output.name) for rule in rules]
+    return output.accumulation == "sum" or len(set(said)) == len(said)
+
+
+# ---------------------------------------------------------------------- from rules
+
+
+def parts(rules: Rules) -> tuple[RuleSet, tuple[Variable, ...]]:
+    """Return the rules (of Mamdani rules the premises), and the outputs of Mamdani rules."""
+    return (rules.premises, rules.outputs) if isinstance(rules, MamdaniRules) else (rules, ())
+
+
+def system_of(rules: Rules) -> System:
+    """Return the system that rules describe, for single instances."""
+    if not isinstance(rules, MamdaniRules):
+        return _from_sugeno(rules)
+    outputs = [
+        Output(
+            output.name,
+            output.terms,
+            output.low,
+            output.high,
+            default,
+            **{name: rules.setting(name, k) for name in PER_OUTPUT},
+        )
+        for k, (output, default) in enumerate(zip(rules.outputs, rules.default, strict=True))
+    ]
+    return _from_rules(rules.premises, outputs, rules.conclusions, activation=rules.activation)
+
+
+def _from_sugeno(base: RuleSet) -> System:
+    """Return the system of Sugeno rules.
+
+    Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
+    """
+    rules, default = list(base.rules), base.default
+    if not base.normalize and any(default):  # elsewhere a default stands in for rules, and is not added to them
+        coefs = [(value, *[0.0] * (len(row) - 1)) for value, row in zip(default, base.rules[0].coefs, strict=True)]
+        rules, default = [*rules, Rule(ANYTHING, coefs)], (0.0,) * len(default)
+    names = [f"rule{r + 1}" for r in range(len(rules))]
+    outputs = [
+        Output(
+            output,
+            {name: rule.coefs[k] for name, rule in zip(names, rules, strict=True)},
+            default=default[k],
+            defuzzify="average" if base.normalize else "sum",
+            accumulation="sum",
+        )
+        for k, output in enumerate(base.outputs)
+    ]
+    said = [dict.fromkeys(base.outputs, name) for name in names]
+    return _from_rules(base, outputs, said, rules)
+
+
+def _from_rules(
+    base: RuleSet,
+    outputs: Iterable[Output],
+    conclusions: Iterable[Mapping[str, str | Is]],
+    rules: Iterable[Rule] | None = None,
+    activation: str = "general",
+) -> System:
+    """Return the system with the premises of these rules, by default those of ``base``, and these conclusions."""
+    return System(
+        inputs=base.variables,
+        outputs=tuple(outputs),
+        rules=tuple(
+            Statement(rule.premise, said, rule.weight)
+            for rule, said in zip(base.rules if rules is None else rules, conclusions, strict=True)
+        ),
+        t_norm=base.t_norm,
+        s_norm=base.s_norm,
+        limited=base.limited,
+        activation=activation,
+    )
+
+
+# ---------------------------------------------------------------------- to rules
+
+
+def rules_of(system: System) -> Rules:
+    """Return the rules that a system describes; the instances of a bag are joined by their maximum."""
+    try:
+        if system.sugeno:
+            return RuleBase(**_sugeno(system))
+        premises, fields = _mamdani(system)
+        return MamdaniRules(premises=RuleBase(**premises), **fields)
+    except RuleSyntaxError:
+        raise
+    except ParameterError as problem:
+        raise RuleSyntaxError(str(problem)) from None
+
+
+def _sugeno(system: System) -> dict[str, Any]:
+    """Return the fields of the rule base that a Sugeno system describes."""
+    rows = {
+        output.name: {name: row for name, row in output.terms.items() if isinstance(row, tuple)}
+        for output in system.outputs
+    }
+    n_coefs = max((len(row) for terms in rows.values() for row in terms.values()), default=1)
+    n_values = len(system.rules) * len(system.outputs) * n_coefs
+    if n_values > _MAX_COEFS:
+        raise RuleSyntaxError(f"The rules have {n_values:,} coefficients; the limit is {_MAX_COEFS:,}.")
+    coefs = []
+    for rule in system.rules:
+        chosen = [terms[str(rule.conclusions[name])] for name, terms in rows.items()]
+        coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
+    return {
+        **_premises(system, coefs),
+        "outputs": tuple(rows),
+        "normalize": system.outputs[0].defuzzify == "average",
+        "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
+    }
+
+
+def _mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields of the premises and of the Mamdani rules that a system describes."""
+    names = [variable.name for variable in system.inputs]
+    outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
+    named = ("implication", "accumulation", "defuzzify", "sampling", "clip", "hold")
+    fields: dict[str, Any] = {
+        "outputs": tuple(outputs),
+        "conclusions": tuple(rule.conclusions for rule in system.rules),
+        "activation": system.activation,
+        # Without a default in the file, use ours: the middle of the range.
+        "default": tuple(
+            ((output.low or 0.0) + (output.high or 0.0)) / 2 if math.isnan(output.default) else output.default
+            for output in system.outputs
+        ),
+        **{name: tuple(getattr(output, name) for output in system.outputs) for name in named},
+    }
+    if any(output.resolution is not None for output in system.outputs):
+        fields["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
+    return _premises(system, [[[0.0]]] * len(system.rules)), fields
+
+
+def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction]:
+    """Return the terms of an output as sets: a constant is a single number, a linear function a formula."""
+    found: dict[str, MembershipFunction] = {}
+    for name, term in output.terms.items():
+        if isinstance(term, MembershipFunction):
+            found[name] = term
+        elif len(term) == 1:
+            found[name] = Singleton(term[0])
+        else:
+            parts = [format_number(term[0], None)]
+            parts += [
+                f"{format_number(slope, None)} * {Arithmetic.name(which)}"
+                for slope, which in zip(term[1:], inputs, strict=True)
+            ]
+            try:
+                found[name] = Formula(" + ".join(parts).replace("+ -", "- "))
+            except ParameterError:
+                raise RuleSyntaxError(
+                    f"The term {name!r:.60} of {output.name!r:.60} is a linear function of inputs with names that a "
+                    f"formula cannot have ({listed(inputs)}): use words without spaces or signs."
+                ) from None
+    return found
+
+
+def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
+    return {
+        "variables": system.inputs,
+        "rules": tuple(Rule(rule.premise, rows, rule.weight) for rule, rows in zip(system.rules, coefs, strict=True)),
+        "t_norm": system.t_norm,
+        "s_norm": system.s_norm,
+        "aggregation": "max",
+        "limited": system.limited,
+    }
+
+
+def without_rules(outputs: Iterable[Output], end: Piece) -> Statement:
+    """Return a disabled rule, for a file that has none yet."""
+    said = {output.name: next(iter(output.terms)) for output in outputs if output.terms}
+    if not said:
+        raise end.error("The text has neither a rule nor a term of an output.")
+    return Statement(ANYTHING, said, 0.0, end)
+
+
+# ---------------------------------------------------------------------- premises
+
+
+def negations_inside(premise: Expression, *, dual: bool, negated: bool = False) -> Expression | None:
+    """Return the same premise with its negations moved to the conditions, or None if that is impossible.
+
+    This applies De Morgan's laws, which hold for ``dual`` norms. NOT of a premise that is always true stays.
+
+    Examples
+    --------
+    >>> negations_inside(Not(Or((Is("x", "low"), Is("y", "low", ("very",))))), dual=True)
+    And(parts=(Is(variable='x', term='low', hedges=('not',)), Is(variable='y', term='low', hedges=('not', 'very'))))
+    """
+    if isinstance(premise, Is):
+        return Is(premise.variable, premise.term, ("not", *premise.hedges)) if negated else premise
+    if isinstance(premise, Not):
+        return negations_inside(premise.part, dual=dual, negated=not negated)
+    if isinstance(premise, Quantified):
+        return None
+    if not premise.parts:
+        return Not(ANYTHING) if negated else ANYTHING
+    if negated and len(premise.parts) > 1 and not dual:
+        return None
+    found = []
+    for part in premise.parts:
+        inner = negations_inside(part, dual=dual, negated=negated)
+        if inner is None:
+            return None
+        found.append(inner)
+    return And(tuple(found)) if isinstance(premise, And) != negated else Or(tuple(found))
