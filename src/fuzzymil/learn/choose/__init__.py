@@ -2,7 +2,7 @@
 
 from fuzzymil.learn.choose.candidates import informative_features
 from fuzzymil.learn.choose.choose import SearchResult, choose_rules
-from fuzzymil.learn.choose.diagnose import DataDiagnosis, Measure, Method, Sizes, diagnose
+from fuzzymil.learn.choose.diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose
 
 __all__ = [
     "DataDiagnosis",
