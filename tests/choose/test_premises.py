@@ -127,7 +127,7 @@ def test_bag_sizes_divide_the_bags():
     for n, column in enumerate(candidates.columns.T):
         (part,) = candidates.premise(n)
         assert 0 < column.mean() < 1
-        assert np.array_equal(column, bags.sizes >= part.count)
+        assert np.array_equal(column, bags.sizes >= part.number)
     equal = Bags.from_list([np.zeros((3, 1))] * 4)
     assert bag_sizes(equal).columns.shape == (4, 0)
 

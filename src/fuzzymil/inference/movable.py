@@ -139,7 +139,8 @@ class MovablePremises:
             rows, columns = np.array([place for place, _ in conditions], int).T
             where = np.array([part for _, part in conditions], int)
             decided = np.array([self._quantifiers[part][0] in ("some", "at least") for part in where], bool)
-            alone = (family(kind) is Sigmoid) & (n_conditions[where] == 1) & decided & ~partly[columns]
+            alone = np.full(len(where), family(kind) is Sigmoid)
+            alone &= (n_conditions[where] == 1) & decided & ~partly[columns]
             for chosen, is_threshold in ((alone, True), (~alone, False)):
                 if not chosen.any():
                     continue
@@ -189,7 +190,7 @@ class MovablePremises:
         with np.errstate(over="ignore"):
             for each, values in self._thresholds:
                 parameters = each.moved(moves, self._unit[each.columns])
-                degrees[:, each.parts] = np.exp(each.family.log_mu(values, *parameters))
+                degrees[:, each.parts] = np.exp(_log_mu(each.family, values, parameters))
                 by_value.append((each, parameters, each.family.log_mu_slopes(values, *parameters)))
         log_truth, by_instance = self._log_fixed, []
         for each, x, unknown, incidence in zip(self._conditions, self._x, self._unknown, self._incidence, strict=True):
@@ -199,8 +200,8 @@ class MovablePremises:
             log_truth = log_truth + log_mu @ incidence
         deciding = self._join(degrees, log_truth)
         truth = np.ones((len(self._sizes), int(self._rules.max(initial=-1)) + 1))
-        for p, r in enumerate(self._rules):
-            truth[:, r] *= degrees[:, p]
+        for part, rule in enumerate(self._rules.tolist()):
+            truth[:, rule] *= degrees[:, part]
 
         def pullback(slopes: Array) -> Array:
             found = np.zeros(self.n_moves)
@@ -220,10 +221,12 @@ class MovablePremises:
                 else:
                     reached = degrees[:, p] > 0
                     np.add.at(of_rows[:, g], rows[reached], inner[reached, p])
-            for each, parameters, own, incidence in by_instance:
+            for each, parameters, derivatives, incidence in by_instance:
                 weight = of_rows @ incidence.T
-                total = [(weight * value).sum(axis=0) for value in own]
-                each.add_slopes(found, total, parameters, self._unit[each.columns])
+                total = [(weight * value).sum(axis=0) for value in derivatives]
+                each.add_slopes(
+                    found, [(weight * value).sum(axis=0) for value in own], parameters, self._unit[each.columns]
+                )
             return found
 
         return truth, pullback
@@ -242,14 +245,14 @@ class MovablePremises:
     ) -> tuple[Array, list[Array]]:
         """Return log-memberships (i, c) and their derivatives by each parameter, (i, c) each."""
         kind = conditions.family
-        log_mu: Array = np.asarray(kind.log_mu(x, *parameters))  # type: ignore[arg-type]
+        log_mu = _log_mu(kind, x, parameters)
         slopes = list(kind.log_mu_slopes(x, *parameters))
         if not unknown.any():
             return log_mu, slopes
         of_missing, theirs = 0.0, [0.0] * len(slopes)
         if self._missing_values is not None:
             values = self._missing_values[:, conditions.columns]
-            each = np.asarray(kind.log_mu(values, *parameters))  # type: ignore[arg-type]
+            each = _log_mu(kind, values, parameters)
             total = np.logaddexp.reduce(each, axis=0)
             share = np.exp(each - total)
             of_missing = total - np.log(len(each))
@@ -259,7 +262,8 @@ class MovablePremises:
 
     def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
         """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""
-        starts, found = self._offsets[:-1], []
+        starts = self._offsets[:-1]
+        found: list[Array | None] = []
         for g, p in enumerate(self._places):
             (quantifier, count), values = self._quantifiers[p], log_truth[:, g]
             if quantifier == "on average":
@@ -299,11 +303,13 @@ def _movable_conditions(group: Group) -> tuple[list[int], Form]:
         leaves: tuple[Form, ...] = tuple(("is", n, (), group.form[1]) for n in range(len(group.families)))
     else:
         leaves = group.form[1:] if group.form[0] == "and" else (group.form,)
-    own, rest = [], []
-    for leaf in leaves:
-        moves = leaf[0] == "is" and not leaf[2] and _has_slopes(group.families[leaf[1]])
-        (own if moves else rest).append(leaf)
-    return [leaf[1] for leaf in own], ("and", *rest)
+    moves = [leaf[0] == "is" and not leaf[2] and _has_slopes(group.families[leaf[1]]) for leaf in leaves]
+    rest = (leaf for leaf, own in zip(leaves, moves, strict=True) if not own)
+    return [leaf[1] for leaf, own in zip(leaves, moves, strict=True) if own], ("and", *rest)
+
+
+def _log_mu(kind: type[MembershipFunction], x: Any, parameters: tuple[Any, ...]) -> Array:
+    return np.asarray(kind.log_mu(x, *parameters))
 
 
 def _has_slopes(kind: str) -> bool:
@@ -322,7 +328,9 @@ def _log_truth_of_fixed(
     place = {part: n for n, part in enumerate(which)}
     groups = [group._replace(rules=tuple(place[part] for part in group.rules)) for group in groups]
     missing = np.isnan(instances)
-    x, known, degrees = instances, None, None
+    x: Any = instances
+    known: Any = None
+    degrees = None
     if missing.any():
         x, known = np.where(missing, 0.0, instances), 1.0 - missing
         degrees = missing_degrees(sets, masks, missing_values)

@@ -2,7 +2,7 @@
 
 A candidate is a conjunction of quantified parts, each about instances that satisfy some conditions at the same time; or
 a prototype, nearness to a point in all features. Candidates are made from the instances alone, without the labels, so
-all folds of a cross-validation share them. Conjunctions that labels suggest are in `fuzzymil.learn.choose.conjunctions`.
+all folds of a cross-validation share them. Conjunctions that labels suggest are found in `conjunctions`.
 
 Their sets have no names yet, so they are not the trees of `fuzzymil.rules` that chosen ones become; but they compile to
 the same arrays, and the same engine evaluates them.
@@ -90,7 +90,7 @@ class Part(NamedTuple):
     """A quantifier over the instances that satisfy some conditions; without conditions it counts all instances."""
 
     quantifier: str
-    count: int | None
+    number: int | None
     conditions: tuple[Condition, ...]
 
 
@@ -175,7 +175,7 @@ def _compile(
         Join(("and", *(("part", n) for n in range(len(numbers)))), (rule,), (tuple(numbers),))
         for rule, numbers in enumerate(own)
     )
-    quantifiers = tuple((part.quantifier, part.count or 1) for _, part in parts)
+    quantifiers = tuple((part.quantifier, part.number or 1) for _, part in parts)
     return Parts(truths, quantifiers, joins, tuple(rule for rule, _ in parts)), sets, masks, in_order
 
 
@@ -186,9 +186,11 @@ class MovableConditions:
         self.premises = tuple(premises)
         used = sorted({c.feature for premise in premises for part in premise for c in part.conditions})
         column = {feature: place for place, feature in enumerate(used)}
-        *compiled, self._places = _compile(self.premises, column)
+        parts, sets, masks, self._places = _compile(self.premises, column)
         self._engine = MovablePremises(
-            *compiled,
+            parts,
+            sets,
+            masks,
             bags.instances[:, used],
             bags.offsets,
             Measures.of(bags.instances[:, used]).deviation,
@@ -404,7 +406,7 @@ def scales_of_averages(columns: Array) -> Array:
 
 class _Threshold(NamedTuple):
     quantifier: str
-    count: int | None
+    number: int | None
     feature: int
     center: float
     slope: float
@@ -412,8 +414,8 @@ class _Threshold(NamedTuple):
 
 def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold], scales: Array) -> Candidates:
     def premise(place: int) -> Premise:
-        quantifier, count, feature, center, slope = found[place]
-        return (Part(quantifier, count, (Condition(feature, (Sigmoid(center, slope),)),)),)
+        quantifier, number, feature, center, slope = found[place]
+        return (Part(quantifier, number, (Condition(feature, (Sigmoid(center, slope),)),)),)
 
     together = _side_by_side(columns) if columns else np.empty((bags.n_bags, 0))
     return Candidates(together, premise, scales)

@@ -126,7 +126,7 @@ def merge_alike(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise
     for number in np.argsort(-np.abs(coefs).sum(axis=1), kind="stable"):
         premise = premises[number]
         alike = tuple(
-            (part.quantifier, part.count, tuple((c.feature, c.direction) for c in part.conditions)) for part in premise
+            (part.quantifier, part.number, tuple((c.feature, c.direction) for c in part.conditions)) for part in premise
         )
         others = groups.setdefault((alike, tuple(np.sign(coefs[number]))), [])
         group = next((members for members in others if _overlap(premise, premises[members[0]])), None)
