@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import dataclasses
 import itertools
 import math
 import re
@@ -28,7 +27,6 @@ import fuzzylite as fl
 import numpy as np
 
 from fuzzymil import ParameterError, RuleBase
-from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.files import export_rules, read_rules
 
 RESOLUTION = 1000
@@ -213,15 +211,15 @@ def _compared(path: Path, block: str | None, n_points: int) -> tuple[str, str]:
             engine = fl.FllImporter().from_string(_theirs(path, text, rules))
         except Exception as problem:  # whatever pyfuzzylite raises
             return "not opened by pyfuzzylite", f"{type(problem).__name__}: {problem}".splitlines()[0]
-        if isinstance(rules, MamdaniRules) and path.suffix.lower() != ".fll":
-            rules = dataclasses.replace(rules, sampling="cells", resolution=RESOLUTION)
+        if rules.concludes_sets and path.suffix.lower() != ".fll":
+            rules = rules.with_settings(sampling="cells", resolution=RESOLUTION)
         try:
             return _difference(rules, engine, n_points)
         except Exception as problem:
             return "not computed by pyfuzzylite", f"{type(problem).__name__}: {problem}".splitlines()[0]
 
 
-def _theirs(path: Path, text: str, rules: RuleBase | MamdaniRules) -> str:
+def _theirs(path: Path, text: str, rules: RuleBase | RuleBase) -> str:
     ending = path.suffix.lower()
     text = text.replace("accumulation:", "aggregation:").replace("lock-valid:", "lock-previous:")  # of version 5
     if re.search(r"^ *activation: *(Minimum|AlgebraicProduct)", text, re.MULTILINE):
@@ -230,7 +228,7 @@ def _theirs(path: Path, text: str, rules: RuleBase | MamdaniRules) -> str:
     return text if ending == ".fll" else fll_of_fis(text) if ending == ".fis" else export_rules(rules, "fll")
 
 
-def _difference(rules: RuleBase | MamdaniRules, engine: fl.Engine, n_points: int) -> tuple[str, str]:
+def _difference(rules: RuleBase | RuleBase, engine: fl.Engine, n_points: int) -> tuple[str, str]:
     rng = np.random.default_rng(0)
     ranges = [(v.minimum, v.maximum) for v in engine.input_variables]
     ranges = [(low, high) if np.isfinite([low, high]).all() else (-1.0, 1.0) for low, high in ranges]

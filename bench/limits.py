@@ -82,7 +82,7 @@ def predicting(folder: Path) -> Any:
 def many_classes(folder: Path) -> Any:
     """Prepare the inference of 5,000 outputs."""
     from fuzzymil import Bags, RuleBase
-    from fuzzymil.rules.inference import infer_output
+    from fuzzymil.rules.activations import infer_output
 
     rng = np.random.default_rng(0)
     rules = RuleBase.from_arrays(rng.normal(size=(10, 5)), np.ones((10, 5)), rng.normal(size=(10, 5000, 1)))

@@ -444,7 +444,7 @@ def _single(estimator: MIANFISClassifier) -> ANFISClassifier:
 
 
 def _sets(options: Options) -> list[str]:
-    return ["musk1", "elephant"] if options.quick else list(LOADERS)
+    return ["musk1"] if options.quick else list(LOADERS)
 
 
 def _n_repeats(options: Options) -> int:

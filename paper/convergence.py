@@ -36,7 +36,7 @@ def _estimator(mode: str, update: str, seed: int | None = None) -> MIANFISClassi
 
 
 def _starts(options: Options) -> list[int]:
-    return seeds_of(20 if options.quick else 100, options.seed, "starts")
+    return seeds_of(6 if options.quick else 100, options.seed, "starts")
 
 
 def _train(options: Options, mode: str, update: str) -> Results:

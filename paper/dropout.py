@@ -89,7 +89,7 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
 
 
 def _seeds(options: Options) -> list[int]:
-    return seeds_of(5 if options.quick else 50, options.seed, "dropout")
+    return seeds_of(3 if options.quick else 50, options.seed, "dropout")
 
 
 def _check(options: Options) -> None:

@@ -64,7 +64,7 @@ class Options:
     @property
     def n_folds(self) -> int:
         """Number of folds of a cross-validation."""
-        return 5 if self.quick else 10
+        return 2 if self.quick else 10
 
 
 @dataclasses.dataclass(frozen=True)

@@ -347,8 +347,8 @@ VARIANTS: dict[str, Method] = {
 
 
 COUNTS = {"high-metal mine": 319, "low-metal mine": 422, "clutter": 741}
-QUICK_COUNTS = {"high-metal mine": 80, "low-metal mine": 100, "clutter": 180}
-QUICK_CALIBRATION = {"high-metal mine": 30, "low-metal mine": 30, "clutter": 60}
+QUICK_COUNTS = {"high-metal mine": 24, "low-metal mine": 24, "clutter": 48}
+QUICK_CALIBRATION = {"high-metal mine": 15, "low-metal mine": 15, "clutter": 30}
 ORDER = ("medium", "easy", "hard")  # the main one first
 N_CHUNKS = 6  # the alarms of a difficulty are simulated and saved in this many parts
 ALARM_COST = 0.08  # seconds per alarm on two idle cores, for the estimate of the remaining time
@@ -520,7 +520,7 @@ def _trained(answers: Answers, alarms: gpr.AlarmSet, outside: Array) -> Results:
     if isinstance(first, MIANFISClassifier) and first.n_features_in_ == alarms.bags.n_features:
         fired = fired_windows(first.rules_, alarms.bags[outside])
         found["rules"] = {
-            "initial": first.initial_rules_.to_dict(),
+            "initial": first.initial_rules_.to_dict() if "rmse" in found else None,  # a choice ends with other rules
             "trained": first.rules_.to_dict(),
             "outside": outside.tolist(),
             "windows": fired.windows.tolist(),
@@ -1342,8 +1342,8 @@ def draw(results: Results, folder: Path) -> None:
     first = next(iter(difficulties))
     own = difficulties[first]
     for stem, method in (("rules_start", START), ("rules_default", REFERENCE)):
-        initial, trained = (RuleBase.from_dict(own["rules"][method][which]) for which in ("initial", "trained"))
-        sets = MembershipDisplay.from_rules(trained, initial)
+        initial, trained = own["rules"][method]["initial"], RuleBase.from_dict(own["rules"][method]["trained"])
+        sets = MembershipDisplay.from_rules(trained, None if initial is None else RuleBase.from_dict(initial))
         save_figure(sets.plot(f"{method}: simulated alarms, {first}"), folder / f"{stem}.png")
     for stem, place in shown_alarms(own, REFERENCE).items():
         _draw_cube(own, REFERENCE, place, first, folder / f"{stem}.png")

@@ -216,7 +216,7 @@ def _premise(rules: RuleBase, r: int) -> str:
 
 def _conclusion(rules: RuleBase, r: int) -> str:
     weight = rules.rules[r].weight
-    return f"{rules.outputs[0]} = {rules.coefs[r, 0, 0]:.2f}" + (f" WITH {weight:g}" if weight != 1 else "")
+    return f"{rules.output_names[0]} = {rules.coefs[r, 0, 0]:.2f}" + (f" WITH {weight:g}" if weight != 1 else "")
 
 
 # ---------------------------------------------------------------------- an expert's rules
@@ -335,7 +335,7 @@ QUICK_LIMITS: tuple[int | None, ...] = (2, None)
 FOLDS = 10
 WAYS = {"chosen": "auto", "searched": "search", "shortened": "kmeans"}  # how rules become short: the parameter `init`
 N_NOISE, RELEVANT = 50, [0, 1]
-N_SETS = {"padded": (10, 3), "ten bags": (20, 10), "plain": (10, 3)}  # number of datasets in a full and in a quick run
+N_SETS = {"padded": (10, 2), "ten bags": (20, 2), "plain": (10, 2)}  # number of datasets in a full and in a quick run
 # Training and test bags: (per concept, negative). Of the eleven training bags for "ten bags", one is left out.
 N_BAGS = {"padded": ((50, 50), (167, 166)), "ten bags": ((3, 5), (125, 250)), "plain": ((50, 50), (167, 166))}
 SHOWN = (("chosen", 2), ("searched", 2))  # the rules printed in the report

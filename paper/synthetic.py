@@ -87,7 +87,7 @@ def _learn(seed: int, alpha: float, restarts: int) -> Results:
 
 
 def _seeds(options: Options) -> list[int]:
-    return seeds_of(5 if options.quick else 20, options.seed, "synthetic")
+    return seeds_of(2 if options.quick else 20, options.seed, "synthetic")
 
 
 def _units(options: Options) -> list[Unit]:

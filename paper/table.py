@@ -76,7 +76,6 @@ def contestants() -> dict[str, Contestant]:
     return {name: every[name] for name in QUOTED if name in every} | every
 
 
-N_FOLDS = 10
 # Processor seconds per fit relative to MUSK 1, for the estimate of the remaining time.
 COST = {"musk1": 1.0, "musk2": 12.0, "fox": 3.0, "tiger": 3.0, "elephant": 3.0}
 
@@ -154,8 +153,8 @@ def _units(options: Options) -> list[Unit]:
             grid = _grid(contestant, options)
             for repeat in range(_n_repeats(options)):
                 # The same folds as in the benchmark experiment.
-                seeds = seeds_of(N_FOLDS + 1, options.seed + repeat, name)
-                parts = splits(np.asarray(bags.labels), N_FOLDS, seeds[0])
+                seeds = seeds_of(options.n_folds + 1, options.seed + repeat, name)
+                parts = splits(np.asarray(bags.labels), options.n_folds, seeds[0])
                 for fold, (part, seed) in enumerate(zip(parts, seeds[1:], strict=True)):
                     settings = {
                         "experiment": "table",
@@ -164,7 +163,7 @@ def _units(options: Options) -> list[Unit]:
                         "scales": contestant.scales,
                         "grid": dict(grid),
                         "inner_folds": INNER_FOLDS if grid else None,
-                        "n_folds": N_FOLDS,
+                        "n_folds": options.n_folds,
                         "shuffle": seeds[0],
                         "fold": fold,
                         "seed": seed,
@@ -186,10 +185,10 @@ def _collect(options: Options, parts: list[Results]) -> Results:
     for name in _sets(options):
         sets[name] = {}
         for method in methods:
-            runs = [[next(rest) for _ in range(N_FOLDS)] for _ in range(_n_repeats(options))]
+            runs = [[next(rest) for _ in range(options.n_folds)] for _ in range(_n_repeats(options))]
             sets[name][method] = {key: [[fold[key] for fold in run] for run in runs] for key in runs[0][0]}
     settings = {
-        "n_folds": N_FOLDS,
+        "n_folds": options.n_folds,
         "inner_folds": INNER_FOLDS,
         "n_repeats": _n_repeats(options),
         "seeds": [options.seed + repeat for repeat in range(_n_repeats(options))],

@@ -141,11 +141,11 @@ def test_new_data_is_encoded_as_the_old_was():
     np.testing.assert_array_equal(new.instances, [[5, 0], [6, 3], [7, np.nan]])
     assert new.columns[1].categories == ("email", "fax", "web", "post")
     alone = Bags.from_frame(frame, "user", categorical=["channel"])
-    np.testing.assert_array_equal(alone.aligned(old.columns).instances, new.instances)
+    np.testing.assert_array_equal(alone.align(old.columns).instances, new.instances)
     with pytest.raises(InputError, match=r"no column 'pages'.*feature"):
         Bags.from_frame(frame[["user"]].assign(other=1.0), "user", columns=old.columns)
     with pytest.raises(InputError, match=r"'channel' was a category in training, but is a number here"):
-        Bags.from_frame(frame.assign(channel=1.0), "user").aligned(old.columns)
+        Bags.from_frame(frame.assign(channel=1.0), "user").align(old.columns)
 
 
 def test_features_whose_column_is_absent_are_left_out_with_a_warning():
@@ -154,8 +154,8 @@ def test_features_whose_column_is_absent_are_left_out_with_a_warning():
         new = Bags.from_frame(visits(), "user", columns=old.columns)
     assert new.feature_names == ("pages",)
     with pytest.raises(InputError, match=r"no feature 'channel'"):
-        new.aligned(old.columns)
-    np.testing.assert_array_equal(new.aligned(old.columns, optional=["channel"]).instances[:, 1], [np.nan] * 4)
+        new.align(old.columns)
+    np.testing.assert_array_equal(new.align(old.columns, optional=["channel"]).instances[:, 1], [np.nan] * 4)
 
 
 def test_joined_bags_share_their_codes():

@@ -31,7 +31,7 @@ def test_sparse_and_dense_bags_are_the_same_bags():
     assert found[[4, 1]].sparse is not None
     assert (found + found).sparse.shape == (120, 8)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).instances, dense.instances)
-    np.testing.assert_array_equal(found.only([5, 2]).instances, dense.instances[:, [5, 2]])
+    np.testing.assert_array_equal(found.select_features([5, 2]).instances, dense.instances[:, [5, 2]])
 
 
 def test_every_door_takes_sparse_rows():

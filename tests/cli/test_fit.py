@@ -9,7 +9,6 @@ from runner import COLUMNS, SMALL, bad, good, run, table, write
 from fuzzymil import Bags, Constraints, RuleBase, load_model
 from fuzzymil.cli._settings import Task, chosen_task, new_estimator
 from fuzzymil.cli.fit import _scorecard
-from fuzzymil.rules import MamdaniRules
 
 
 def test_fit_reports_what_it_read_and_learned(desk):
@@ -211,11 +210,11 @@ def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
     assert "2 rules" in said.stdout
     assert "3 epochs" in said.stdout
     trained = load_model(model)
-    before, after = MamdaniRules.parse(MAMDANI), trained.rules_
+    before, after = RuleBase.parse(MAMDANI), trained.rules_
     assert (trained.threshold, trained.positive_, trained.random_state) == (50, "red", 0)
     assert trained.constraints == Constraints(ordered=True)
     assert after.outputs == before.outputs
-    assert after.premises.variables != before.premises.variables
+    assert after.variables != before.variables
     assert "of 12 bags" in good("predict", model, desk / "boxes.csv").stderr
     facts = json.loads(good(*arguments, "--continue", model, "--json", "-o", model).stdout)
     assert (facts["estimator"], facts["n_epochs"]) == ("MIMamdani", 3)
@@ -240,8 +239,8 @@ def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
     chosen = ["--positive", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
     assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *chosen, "-o", target).stdout
     model = load_model(target)
-    assert (model.threshold, model.positive_, model.rules_.defuzzify) == (30, "red", "mom")
-    assert model.rules_.premises.variables == MamdaniRules.parse(MAMDANI).premises.variables
+    assert (model.threshold, model.positive_, model.rules_.defuzzification.defuzzify) == (30, "red", "mom")
+    assert model.rules_.variables == RuleBase.parse(MAMDANI).variables
 
 
 @pytest.mark.parametrize(

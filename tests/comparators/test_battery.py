@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fuzzymil import Bags, PerInstance, comparators
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.bags.statistics import filled
+from fuzzymil.bags.statistics import fill_missing
 from fuzzymil.comparators import COMPARATORS, BagClassifier
 
 NAMES = sorted(COMPARATORS)
@@ -261,7 +261,7 @@ def test_medians_take_the_place_of_missing_values(name):
     holed = Bags(instances, TRAIN.offsets, feature_names=TRAIN.feature_names, labels=TRAIN.labels)
     model = fitted(name)
     np.testing.assert_allclose(model.medians_, np.median(TRAIN.instances, axis=0))
-    complete = filled(holed, model.medians_)
+    complete = fill_missing(holed, model.medians_)
     np.testing.assert_array_equal(model.decision_function(holed), model.decision_function(complete))
 
 

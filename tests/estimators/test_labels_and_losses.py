@@ -59,9 +59,9 @@ def test_the_naive_way_takes_labels_of_any_kind(estimator, labels):
 
 
 def test_outputs_are_named_after_the_classes():
-    assert classifier().fit(BAGS, Y).rules_.outputs == ("y",)
-    assert classifier().fit(BAGS, LABELS["words"]).rules_.outputs == ("rock",)
-    assert classifier().fit(BAGS, WORDS).rules_.outputs == ("concept1", "concept2", "negative")
+    assert classifier().fit(BAGS, Y).rules_.output_names == ("y",)
+    assert classifier().fit(BAGS, LABELS["words"]).rules_.output_names == ("rock",)
+    assert classifier().fit(BAGS, WORDS).rules_.output_names == ("concept1", "concept2", "negative")
     assert len(classifier().fit(BAGS, LABELS["gaps"]).rules_.outputs) == 3
 
 

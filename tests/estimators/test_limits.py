@@ -8,7 +8,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.inference import activations
-from fuzzymil.rules.inference import infer_output
+from fuzzymil.rules.activations import infer_output
 
 BAGS = make_two_concepts(10, 10, random_state=0)
 QUICK = {"n_rules": 3, "init": "kmeans", "max_epochs": 5, "random_state": 0}

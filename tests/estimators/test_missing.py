@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, NaiveMIL, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.bags.statistics import filled, typical_values
+from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.comparators import CitationKNN, standardized
 from fuzzymil.datasets import make_planted
 from fuzzymil.inference.membership import Bell, Missing, Sigmoid
@@ -47,7 +47,7 @@ def test_networks_train_on_what_gaps_stand_for(missing):
     assert model.history_["loss"][0] == pytest.approx(np.mean(np.square(output - HOLES.labels)), rel=1e-4)
     if missing == "median":  # the same as filling them in beforehand
         plain = MIANFISClassifier(3, init="kmeans", order=1, max_epochs=3, missing="ignore", random_state=0)
-        complete = filled(HOLES, found[0])
+        complete = fill_missing(HOLES, found[0])
         np.testing.assert_allclose(model.predict_proba(HOLES), model.predict_proba(complete), rtol=1e-6)
         assert plain.fit(complete).rules_.variables[0].gaps == ()
 
@@ -97,7 +97,7 @@ def test_others_fill_gaps_with_the_medians_of_the_training_bags(make):
     train, test = HOLES[:40], HOLES[40:]
     medians = typical_values(train, 1)[0]
     found = make().fit(train, train.labels).decision_function(test)
-    expected = make().fit(filled(train, medians), train.labels).decision_function(filled(test, medians))
+    expected = make().fit(fill_missing(train, medians), train.labels).decision_function(fill_missing(test, medians))
     np.testing.assert_allclose(found, expected)
     assert standardized(make()).fit(train, train.labels).predict(test).shape == (20,)
 

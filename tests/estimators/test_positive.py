@@ -68,7 +68,7 @@ def test_without_a_name_they_are_about_the_class_that_sorts_last():
     model = MIANFISClassifier(random_state=0).fit(BAGS, SICK)
     assert (model.positive_, model.rules_.outputs) == ("healthy", ("healthy",))
     about = MIANFISClassifier(random_state=0, positive="diseased").fit(BAGS, SICK)
-    assert about.rules_.outputs == ("diseased",)
+    assert about.rules_.output_names == ("diseased",)
     np.testing.assert_array_equal(about.predict(BAGS), SICK)
     assert "diseased" not in model.rules_.to_text()
 

@@ -150,7 +150,7 @@ def test_several_outputs_stand_for_the_classes_they_are_named_after():
     bags, labels = [[[0.3]], [[0.6], [0.59]], [[0.9]]], ["grass", "sky", "road"]
     model = surfaces("grass", "sky", "road").fit(bags, labels)
     assert model.classes_.tolist() == ["grass", "road", "sky"]
-    assert model.rules_.outputs == ("grass", "road", "sky")
+    assert model.rules_.output_names == ("grass", "road", "sky")
     assert model.predict(bags).tolist() == labels
     assert model.decision_function(bags).shape == model.predict_proba(bags).shape == (3, 3)
     assert model.instance_scores(bags).shape == (4, 3)

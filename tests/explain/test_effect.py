@@ -83,7 +83,7 @@ def test_numbers():
     model = MIANFISRegressor(random_state=0).fit(BAGS, y)
     found = model.effect(BAGS, "pages")
     assert not found.classifies
-    assert found.curves[0].name == model.rules_.outputs[0]
+    assert found.curves[0].name == model.rules_.output_names[0]
     assert found.curves[0].all_instances[-1] > found.curves[0].all_instances[0] + 5
     with pytest.raises(ParameterError, match="predicts numbers"):
         model.effect(BAGS, "pages", positive="yes")

@@ -21,7 +21,6 @@ from fuzzymil import Bags, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
 from fuzzymil.datasets import make_two_concepts, read_bags, write_bags
 from fuzzymil.rules.files import export_rules, read_rules
-from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.document import Data
 from fuzzymil.studio.history import FOLDER
@@ -231,7 +230,7 @@ def _rule_documents(folder):
         "VARIABLE x: low = Gaussian(0, 1), high = Sigmoid(1, 2)\nVARIABLE z: low = Bell(0, 1, 2)\n"
         "IF SOME (x is low AND NOT z is low) OR AT LEAST 2 x is very high THEN y = 1\nIF x is high THEN y = 0.5"
     )
-    mamdani = MamdaniRules.parse(
+    mamdani = RuleBase.parse(
         "VARIABLE x: low = Triangular(0, 1, 2)\nOUTPUT risk FROM 0 TO 1: small = Triangular(0, 0, 1)\n"
         "IF x is low THEN risk is small"
     )
@@ -286,7 +285,7 @@ def _texts(folder):
     sugeno, mamdani = (json.loads(text) for text in _rule_documents(folder))
     return [
         RuleBase.from_dict(sugeno).to_source().encode(),
-        MamdaniRules.from_dict(mamdani).to_source().encode(),
+        RuleBase.from_dict(mamdani).to_source().encode(),
         b"VARIABLE d [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1), deep = Sigmoid(1, 5)\n"
         b"USING t_norm = min, aggregation = max, alpha = -2.5e3, normalize = no, default = 0.5\n"
         b"Rule 1: IF d is very shallow AND NOT (d is deep OR d is not shallow) THEN mine = 1.15 WITH 0.5\n",
@@ -295,9 +294,8 @@ def _texts(folder):
 
 def _check_text(content, folder):
     text = content.decode("utf-8", "replace")
-    kind = MamdaniRules if "OUTPUT" in text else RuleBase
-    rules = kind.parse(text)
-    if kind is RuleBase and RuleBase.parse(rules.to_source()) != rules:
+    rules = RuleBase.parse(text)
+    if RuleBase.parse(rules.to_source()) != rules:
         raise SilentDifferenceError("printed and parsed again, the rules are others")
     return True
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.inference import conclusions
-from fuzzymil.rules import MamdaniRules
+from fuzzymil.rules import RuleBase
 
 TEXT = """
 VARIABLE a: low = Gaussian(0, 0.2), high = Gaussian(1, 0.2), far = Triangular(3, 4, 5)
@@ -21,7 +21,7 @@ IF a is far THEN y is great
 @pytest.mark.parametrize("accumulation", ["max", "sum", "bounded"])
 @pytest.mark.parametrize("defuzzify", ["centroid", "bisector", "mom", "som", "lom"])
 def test_plain_numbers_and_logarithms_agree(implication, accumulation, defuzzify, monkeypatch):
-    rules = MamdaniRules.parse(TEXT.format(implication=implication, accumulation=accumulation, defuzzify=defuzzify))
+    rules = RuleBase.parse(TEXT.format(implication=implication, accumulation=accumulation, defuzzify=defuzzify))
     x = np.linspace(-0.5, 1.5, 41)[:, None]
     plain = rules.infer(x).output
     monkeypatch.setattr(conclusions, "plain_suffices", lambda log_degrees, *rest: np.zeros(len(log_degrees), bool))
@@ -31,11 +31,11 @@ def test_plain_numbers_and_logarithms_agree(implication, accumulation, defuzzify
 
 
 def test_faint_and_empty_sets_are_left_to_logarithms():
-    rules = MamdaniRules.parse(TEXT.format(implication="min", accumulation="max", defuzzify="centroid"))
+    rules = RuleBase.parse(TEXT.format(implication="min", accumulation="max", defuzzify="centroid"))
     found = rules.infer([[0.5], [9.0], [2.0], [-40.0]])
-    log_mu = np.array([chosen.log_membership(rules.values()) for chosen in rules.outputs[0].terms.values()])
+    log_mu = np.array([chosen.log_membership(rules.values_of()) for chosen in rules.outputs[0].terms.values()])
     suits = conclusions.plain_suffices(found.log_firing[:, :3], log_mu, "min", "max")
     assert suits.tolist() == [True, False, True, False]
-    assert found.uncovered[:, 0].tolist() == [False, False, False, False]
+    assert found.uncovered_outputs[:, 0].tolist() == [False, False, False, False]
     assert found.output[3, 0] == pytest.approx(rules.infer([[-1.0]]).output[0, 0], abs=0.7)  # only 'low' speaks
     assert not conclusions.plain_suffices(found.log_firing[:, :3], log_mu, "einstein", "max").any()

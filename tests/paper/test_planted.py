@@ -285,7 +285,7 @@ KINDS = ("some", "size")
 
 def shrink(patch):
     patch.setattr(planted, "METHODS", SMALL)
-    patch.setattr(planted, "PLANTED", {kind: PLANTED[kind] for kind in KINDS})
+    patch.setattr(planted, "QUICK_KINDS", KINDS)
     patch.setattr(planted, "QUICK_PATH_KINDS", ("some",))
     patch.setattr(planted, "N_TEST", 40)
     patch.setattr(planted, "N_NOISE", 1)

@@ -85,7 +85,7 @@ def test_one_unit_per_method_dataset_repeat_and_fold(monkeypatch, tmp_path, bags
     units = table.TABLE.units(Options())
     assert len(units) == len(METHODS) * 5 * 3 * 10
     assert all(unit.parallel for unit in units)
-    assert len(table.TABLE.units(Options(quick=True))) == len(METHODS) * 10
+    assert len(table.TABLE.units(Options(quick=True))) == len(METHODS) * 2
     grids = {unit.label: unit.settings["grid"] for unit in units}
     assert grids["Fox, MI-kernel, repeat 3, fold 10"] == {"C": [1.0, 10.0]}
     assert grids["MUSK 1, MI-ANFIS, repeat 1, fold 1"] == {}

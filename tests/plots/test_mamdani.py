@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fuzzymil import Bags, MIMamdani, RuleBase, plots
-from fuzzymil.rules import MamdaniRules
 
 TEXT = """
 VARIABLE depth [m] FROM 0 TO 1: shallow = Gaussian(0.1, 0.3), deep = Gaussian(0.8, 0.3)
@@ -13,7 +12,7 @@ OUTPUT risk [%] FROM 0 TO 100: small = Triangular(-40, 0, 45), great = Triangula
 Surface: IF depth is shallow AND metal is much THEN risk is great
 IF depth is deep OR metal is little THEN risk is small
 """
-RULES = MamdaniRules.parse(TEXT)
+RULES = RuleBase.parse(TEXT)
 BAGS = Bags.from_list([[[0.1, 8.0], [0.9, 2.0]], [[0.8, 9.0]], [[0.9, 1.0]]], ["depth", "metal"], labels=[1, 1, 0])
 MODEL = MIMamdani(rules=TEXT, threshold=50.0).fit(BAGS)
 OTHER = RULES.edit(sets={"risk.great": {"left": 30}, "depth.deep": {"width": 0.1}}, conclusions={2: "great"})
@@ -51,7 +50,7 @@ def test_the_joined_set_and_its_point():
     assert any("joined set" in text for text in found)
     assert "risk [%]" in found
     assert plots.JoinedSetDisplay.from_explanation(MODEL.explain(BAGS, 0)).point == display.point
-    with pytest.raises(ValueError, match="MamdaniRules"):
+    with pytest.raises(ValueError, match="RuleBase"):
         plots.JoinedSetDisplay.from_rules(RuleBase.from_arrays([[0.0]], [[1.0]], [1]), [[[0.0]]])
 
 

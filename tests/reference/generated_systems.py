@@ -11,7 +11,7 @@ from fuzzymil import RuleBase
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files import fcl, fis, fll, fml
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
@@ -66,16 +66,16 @@ FORMATS = {
     "json": Format(),
     "fll": Format(
         families=(*_FLL_FAMILIES, "singleton"),
-        t_norms=_ours(fll.T_NORMS),
-        s_norms=_ours(fll.S_NORMS),
-        accumulations=_ours(fll.ACCUMULATIONS),
+        t_norms=_ours(fll.WORDS.t_norms),
+        s_norms=_ours(fll.WORDS.s_norms),
+        accumulations=_ours(fll.WORDS.accumulations),
         resolutions=(("cells", 50), ("cells", 1000)),
     ),
     "fis": Format(
         families=(*dict.fromkeys(entry.family.name for entry in sets.FIS.values()), "singleton"),
-        t_norms=_ours(fis.T_NORMS),
-        s_norms=_ours(fis.S_NORMS),
-        accumulations=_ours(fis.ACCUMULATIONS),
+        t_norms=_ours(fis.WORDS.t_norms),
+        s_norms=_ours(fis.WORDS.s_norms),
+        accumulations=_ours(fis.WORDS.accumulations),
         most_hedges=1,
         nested=False,
         concluding_hedges=False,
@@ -89,9 +89,9 @@ FORMATS = {
     ),
     "fcl": Format(
         families=(*_FLL_FAMILIES, "singleton"),
-        t_norms=_ours(fcl.T_NORMS),
-        s_norms=_ours(fcl.S_NORMS),
-        accumulations=_ours(fcl.ACCUMULATIONS),
+        t_norms=_ours(fcl.WORDS.t_norms),
+        s_norms=_ours(fcl.WORDS.s_norms),
+        accumulations=_ours(fcl.WORDS.accumulations),
         concluding_hedges=False,
         per_output=False,
         limited=False,
@@ -101,9 +101,9 @@ FORMATS = {
     ),
     "fml": Format(
         families=(*_FML_FAMILIES, "singleton"),
-        t_norms=_ours(fml.T_NORMS),
-        s_norms=_ours(fml.S_NORMS),
-        accumulations=_ours(fml.ACCUMULATIONS),
+        t_norms=_ours(fml.WORDS.t_norms),
+        s_norms=_ours(fml.WORDS.s_norms),
+        accumulations=_ours(fml.WORDS.accumulations),
         monotone=("ramp", "s_shape", "z_shape"),
         hedges=tuple(fml.MODIFIERS.values()),
         most_hedges=1,
@@ -198,7 +198,7 @@ class Generator:
         limited = self.can.limited and self.maybe(0.3)
         return {"t_norm": t_norm, "s_norm": s_norm, "limited": limited, "aggregation": "max"}
 
-    def system(self) -> RuleBase | MamdaniRules:
+    def system(self) -> RuleBase | RuleBase:
         inputs = self.inputs()
         premises = [self.premise(inputs) for _ in range(self.rng.integers(1, 6))]
         weights = [1.0 if self.maybe(0.7) else float(np.round(self.rng.uniform(), 3)) for _ in premises]
@@ -215,7 +215,7 @@ class Generator:
         outputs = tuple(f"y{k}" for k in range(n_outputs))
         return RuleBase(inputs, tuple(rules), outputs, normalize=normalize, default=default, **self.operators())
 
-    def mamdani(self, inputs: tuple[Variable, ...], premises: list[Expression], weights: list[float]) -> MamdaniRules:
+    def mamdani(self, inputs: tuple[Variable, ...], premises: list[Expression], weights: list[float]) -> RuleBase:
         n_outputs = self.rng.integers(1, 4)
         numbers = [self.maybe(0.4) for _ in range(n_outputs)]
         if not self.can.mixed:
@@ -238,7 +238,7 @@ class Generator:
             **self.operators(),
         )
         kept = [self.can.default or number for number in numbers]
-        return MamdaniRules(
+        return RuleBase(
             base,
             tuple(outputs),
             tuple(conclusions),

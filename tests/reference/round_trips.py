@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from generated_systems import FORMATS, Generator
 
-from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.files import read_rules, write_rules
 
 TOLERANCE = 1e-9
 
 
-def coming_back(format: str, rules: RuleBase | MamdaniRules, path: Path, x: np.ndarray) -> float:
+def coming_back(format: str, rules: RuleBase | RuleBase, path: Path, x: np.ndarray) -> float:
     """Write and read rules; return the greatest difference of the answers, in parts of an output's size."""
     write_rules(rules, path)
     again = read_rules(path)
@@ -28,12 +28,12 @@ def coming_back(format: str, rules: RuleBase | MamdaniRules, path: Path, x: np.n
         assert again == rules
     one, two = rules.infer(x), again.infer(x)
     apart = np.abs(one.output - two.output) / np.maximum(1.0, np.abs(one.output))
-    if isinstance(rules, MamdaniRules):
+    if rules.concludes_sets:
         for k in range(len(rules.outputs)):
             if rules.setting("defuzzify", k) in ("mom", "som", "lom"):  # which cell is the highest depends on rounding
                 assert again.setting("defuzzify", k) == rules.setting("defuzzify", k)
                 apart[:, k] = np.abs(one.joined_sets(k)[1] - two.joined_sets(k)[1]).max(axis=1)
-    if not isinstance(rules, RuleBase) or rules.normalize:  # otherwise, the default is written as a rule
+    if rules.concludes_sets or rules.normalize:  # otherwise, the default is written as a rule
         uncovered = [np.reshape(found.uncovered, (len(x), -1)) for found in (one, two)]
         apart = np.maximum(apart, uncovered[0] != uncovered[1])
     return float(np.where(_by_rounding(one.log_firing) | _by_rounding(two.log_firing), 0.0, apart).max())
@@ -71,16 +71,16 @@ def check(format: str, count: int, folder: Path, seed: int) -> set[str]:
     } - seen.keys()
 
 
-def _parts(rules: RuleBase | MamdaniRules) -> Iterator[str]:
+def _parts(rules: RuleBase | RuleBase) -> Iterator[str]:
     """Yield the families, operators and hedges of a system."""
-    base = rules if isinstance(rules, RuleBase) else rules.premises
+    base = rules if not rules.concludes_sets else rules.premises
     yield from (f"t_norm: {base.t_norm}", f"s_norm: {base.s_norm}")
     yield from (chosen.name for variable in base.variables for chosen in variable.terms.values())
     yield from (hedge for rule in base.rules for condition in rule.conditions for hedge in condition.hedges)
-    if isinstance(rules, MamdaniRules):
+    if rules.concludes_sets:
         for k in range(len(rules.outputs)):
             yield from (f"{name}: {rules.setting(name, k)}" for name in ("implication", "accumulation", "defuzzify"))
-        yield rules.activation
+        yield rules.defuzzification.activation
 
 
 def main() -> None:

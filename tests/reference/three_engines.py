@@ -10,7 +10,7 @@ from fuzzymil.bags import as_bags
 from fuzzymil.inference.activations import Activations, use_engine
 from fuzzymil.inference.engines.numpy import Runs
 from fuzzymil.inference.layers import Layers, Params, forward
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 
 NO_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 TORCH = pytest.param("torch", marks=NO_TORCH)

@@ -3,7 +3,6 @@
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.mamdani import MamdaniRules
 
 DEPTH = Variable("depth", {"shallow": Gaussian(0.0, 0.2), "deep": Gaussian(1.0, 0.2)}, 0.0, 1.0, "m")
 RISK = Variable("risk", {"small": Triangular(-0.5, 0, 0.5), "great": Triangular(0.5, 1, 1.5)}, 0.0, 1.0)
@@ -17,18 +16,18 @@ IF depth is deep THEN risk is small
 
 
 def two_rules(**settings):
-    return MamdaniRules.parse(RULES, [DEPTH], [RISK], **settings)
+    return RuleBase.parse(RULES, [DEPTH], [RISK], **settings)
 
 
 def gaps(**settings):
     """Two rules that are truly zero outside of [0, 2] and [4, 6]."""
     x = Variable("x", {"near": Triangular(0, 1, 2), "far": Triangular(4, 5, 6)})
-    return MamdaniRules.parse(
+    return RuleBase.parse(
         ["IF x is near THEN risk is great", "IF x is far THEN risk is small"], [x], [RISK], **settings
     )
 
 
-PREMISES = RuleBase([DEPTH], [Rule({"depth": "shallow"}, [[3.0]]), Rule({"depth": "deep"}, [[4.0]])])
+PREMISES = [Rule({"depth": "shallow"}, {"risk": "great"}), Rule({"depth": "deep"}, {"risk": "small"})]
 
 
 def odd_rules():
@@ -43,4 +42,4 @@ def odd_rules():
     IF anything THEN haste is some, "the risk" is "very great" WITH 0.3
     IF width is somewhat wide THEN haste is some WITH 0
     """
-    return MamdaniRules.parse(text)
+    return RuleBase.parse(text)

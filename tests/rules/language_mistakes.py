@@ -147,7 +147,7 @@ ERRORS = {
     "infinite parameter": ("VARIABLE x: low = Gaussian(inf, 1)", "Gaussian|a number|'inf'", "inf"),
     "no set": (
         "VARIABLE x: low = 3",
-        "Expected a fuzzy set|Bell, Discrete|found '3'",
+        "Expected a fuzzy set|Sigmoid, Bell, |found '3'",
         "3",
     ),
     "term without a set": ("VARIABLE x: low, high", "'=' and a fuzzy set|'low = Gaussian(0, 1)'|found ','", ", high"),

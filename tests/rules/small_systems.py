@@ -1,10 +1,12 @@
 """Small systems that tests of formats write."""
 
+import dataclasses
+
 import numpy as np
 
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules import Defuzzification, Rule, Variable
 
 BAGS = "one instance at a time"
 
@@ -24,3 +26,14 @@ def base(*premises, inputs=None, coefs=None, **fields):
 
 
 POINTS = np.random.default_rng(0).uniform([-0.2, -0.2], [2.2, 3.2], (60, 2))
+
+
+def concluding(premises, outputs, conclusions, default=(), **settings):
+    """Return rules with these premises that conclude terms of outputs; the settings are those of `Defuzzification`."""
+    return dataclasses.replace(
+        premises,
+        rules=[rule.concluding(said) for rule, said in zip(premises.rules, conclusions, strict=True)],
+        outputs=outputs,
+        default=default,
+        defuzzification=Defuzzification(**settings),
+    )

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from slow_sets import EDGED, EXAMPLES
+from small_systems import concluding
 
 from fuzzymil import MIANFISClassifier, ParameterError, RuleBase
 from fuzzymil.datasets import make_two_concepts, read_bags
 from fuzzymil.inference.membership import FAMILIES, Formula, Singleton
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or
 
@@ -192,7 +193,7 @@ UNDEFINED = [
 @pytest.mark.parametrize("text", UNDEFINED)
 def test_a_formula_that_is_undefined_concludes_nothing(language, text, tmp_path):
     premises = RuleBase((Variable("a", {"any": Formula("1")}),), (Rule(Is("a", "any"), [[0.0]]),), aggregation="max")
-    rules = MamdaniRules(premises, (Variable("y", {"n": Formula(text)}, -5, 5),), ({"y": "n"},), defuzzify="average")
+    rules = concluding(premises, (Variable("y", {"n": Formula(text)}, -5, 5),), ({"y": "n"},), defuzzify="average")
     infer, _ = functions(language, rules, tmp_path)
     for a in (-2.0, -1.0, -0.0, 0.0, 1.0, 2.0):
         with np.errstate(all="ignore"):
@@ -206,7 +207,7 @@ def test_numbers_given_by_formulas(language, tmp_path):
     premises = RuleBase(variables, tuple(Rule(p, [[0.0]]) for p in (X_LOW, X_HIGH, Z_LOW)), aggregation="max")
     first = Variable("first", {"line": Formula("2 * x - z + 1"), "one": Singleton(1)}, -5, 5)
     then = Variable("then", {"wave": Formula("sin(x) * first"), "root": Formula("sqrt(z)"), "two": Singleton(2)}, -5, 5)
-    rules = MamdaniRules(
+    rules = concluding(
         premises,
         (first, then),
         ({"first": "line", "then": "wave"}, {"first": "one", "then": "root"}, {"first": "line", "then": "two"}),
@@ -235,7 +236,7 @@ def mamdani(defuzzify, sampling, t_norm="min"):
             (And((X_LOW, Z_LOW)), 1.0), (Or((X_HIGH, Not(Z_LOW))), 0.5), (Is("z", "high", ("very",)), 1.0))),
         aggregation="max",
     )  # fmt: skip
-    return MamdaniRules(
+    return concluding(
         premises,
         (output, number),
         ({"y": "a", "n": "a"}, {"y": "b", "n": Is("n", "b", ("somewhat",))}, {"y": "a", "n": "c"}),
@@ -300,8 +301,8 @@ def test_files_are_written_and_what_cannot_be_expressed_is_told(tmp_path):
             read_rules(tmp_path / f"rules{ending}")
     for changed, word in (
         (dataclasses.replace(rules, aggregation="power"), "power"),
-        (dataclasses.replace(mamdani("mom", "cells"), hold=True), "previous"),
-        (dataclasses.replace(mamdani("mom", "cells"), activation="highest 1"), "highest 1"),
+        (mamdani("mom", "cells").with_settings(hold=True), "previous"),
+        (mamdani("mom", "cells").with_settings(activation="highest 1"), "highest 1"),
     ):
         with pytest.raises(ParameterError, match=word):
             export_rules(changed, "python")

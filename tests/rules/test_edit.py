@@ -20,7 +20,7 @@ from fuzzymil.inference.membership import (
 )
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing._merge import blended
+from fuzzymil.rules.editing._edit import blended
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 SKY = """

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_sets import EXAMPLES, fuzzy_sets
+from small_systems import concluding
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Ramp, Sigmoid, Singleton, Trapezoidal, Triangular
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import And, Is, Not, Or
 
@@ -77,17 +78,17 @@ END_FUNCTION_BLOCK
 
 def test_the_standard_and_jfuzzylogics_words():
     rules = parse_rules(TIPPER, "fcl")
-    service, food = rules.premises.variables
+    service, food = rules.variables
     assert dict(service.terms) == {"poor": Ramp(4, 0), "good": Trapezoidal(1, 4, 6, 9), "excellent": Ramp(6, 9)}
     assert dict(food.terms) == {"rancid": Discrete(0, 1, 1, 1, 3, 0), "delicious": Sigmoid(8, 4)}
     assert (food.low, food.high) == (0, 10)
     assert dict(rules.outputs[0].terms)["average"] == Triangular(10, 15, 20)
     assert (rules.outputs[0].low, rules.outputs[0].high) == (0, 30)  # of its terms
-    assert (rules.premises.t_norm, rules.premises.s_norm, rules.default) == ("min", "max", (3.0,))
+    assert (rules.t_norm, rules.s_norm, rules.default) == ("min", "max", (3.0,))
     poor, excellent = Is("service", "poor"), Is("service", "excellent")
-    assert rules.premises.rules[1].premise == Not(Or((poor, excellent)))
-    assert rules.premises.rules[1].weight == 0.5
-    assert rules.premises.rules[2].premise == And((excellent, Is("food", "rancid", ("not",))))
+    assert rules.rules[1].premise == Not(Or((poor, excellent)))
+    assert rules.rules[1].weight == 0.5
+    assert rules.rules[2].premise == And((excellent, Is("food", "rancid", ("not",))))
     found = rules.infer([[0.0, 2.0], [5.0, 5.0], [9.0, 9.0]]).output[:, 0]
     np.testing.assert_allclose(found, [5.0, 15.0, 25.0], atol=1e-4)
     again = parse_rules(export_rules(rules, "fcl"), "fcl")
@@ -108,7 +109,7 @@ def test_numbers_and_linear_functions_of_the_inputs():
     assert line == Formula("0.5 + 2 * a - 1 * b")
     plain = NUMBERS.replace("FUNCTION 2*a - b + 1/2", "2").replace("Linear 0 1 2", "3")
     held = parse_rules(plain, "fcl")
-    assert held.hold == (True, False)
+    assert held.defuzzification.hold == (True, False)
     assert held.outputs[0].terms == {"one": Singleton(1), "line": Singleton(2)}
     assert parse_rules(export_rules(held, "fcl"), "fcl") == held
 
@@ -197,7 +198,7 @@ def test_sugeno_and_mamdani_systems_come_back(data):
         return
     terms = {term: draw(fuzzy_sets(tame, kept)) for term in ("s", "t")}
     premises = RuleBase(inputs, (Rule(premise, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), **operators)
-    rules = MamdaniRules(
+    rules = concluding(
         premises,
         (Variable("y", terms, -9, 9),),
         ({"y": "s"}, {"y": "t"}),

@@ -5,14 +5,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_sets import fuzzy_sets
+from small_systems import concluding
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil._utils.errors import RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian, Ramp
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules import MamdaniRules, Rule, Variable
+from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules, what_is_lost, write_rules
-from fuzzymil.rules.files.fml_shapes import SHAPES, complement
+from fuzzymil.rules.files.fml import SHAPES, complement
 from fuzzymil.rules.premise import And, Is, Or
 
 TIPPER = """<?xml version="1.0" encoding="UTF-8"?>
@@ -51,13 +52,13 @@ TIPPER = """<?xml version="1.0" encoding="UTF-8"?>
 
 def test_a_mamdani_system():
     rules = parse_rules(TIPPER, "fml")
-    food, service = rules.premises.variables
+    food, service = rules.variables
     assert (food.unit, food.low, food.high) == ("points", 0, 10)
     assert food.terms["rancid"] == Ramp(3, 1)
     np.testing.assert_allclose(service.terms["poor"]([0, 2, 3]), [1, 1, np.exp(-0.5)])
     np.testing.assert_allclose(service.terms["fine"]([6, 8, 9]), [np.exp(-0.5), 1, 1])
-    assert rules.premises.rules[0].premise == Or((Is("food", "rancid"), Is("service", "poor", ("very",))))
-    assert (rules.premises.rules[1].weight, rules.default) == (0.5, (3.0,))
+    assert rules.rules[0].premise == Or((Is("food", "rancid"), Is("service", "poor", ("very",))))
+    assert (rules.rules[1].weight, rules.default) == (0.5, (3.0,))
     np.testing.assert_allclose(rules.infer([[0, 0], [9, 9]]).output[:, 0], [5, 15], atol=0.1)
     assert parse_rules(export_rules(rules, "fml"), "fml") == rules
 
@@ -72,7 +73,7 @@ def test_systems_of_numbers_and_of_tsukamoto():
     assert parse_rules(export_rules(rules, "fml"), "fml") == rules
     premises = RuleBase(rules.variables, (Rule(Is("x", "low"), [[0.0]]),), t_norm="min", aggregation="max")
     output = Variable("y", {"up": Ramp(0, 2)}, 0, 2)
-    chosen = MamdaniRules(premises, (output,), ({"y": "up"},), defuzzify="average", accumulation="sum")
+    chosen = concluding(premises, (output,), ({"y": "up"},), defuzzify="average", accumulation="sum")
     assert "tsukamotoRuleBase" in export_rules(chosen, "fml")
     assert parse_rules(export_rules(chosen, "fml"), "fml") == chosen
 
@@ -112,7 +113,7 @@ def test_shapes_and_their_complements(shape, numbers, expected, turned):
     rules = parse_rules(TIPPER.replace(old, told), "fml")
     x = np.array([-3, 1, 1.5, 2, 2.5, 3, 4, 4.25, 5, 6, 7, 50.0])
     degrees = np.asarray(expected(x), float)
-    found = rules.premises.variables[0].terms["rancid"]
+    found = rules.variables[0].terms["rancid"]
     np.testing.assert_allclose(found(x), 1 - degrees if turned else degrees, atol=1e-12)
     if turned and (shape, numbers) in EXCLUDED:
         with pytest.raises(ParameterError, match="formula"):
@@ -189,7 +190,7 @@ def test_systems_come_back(data):
         assert parse_rules(export_rules(rules, "fml"), "fml") == rules
         return
     premises = RuleBase(inputs, (Rule(first, [[0.0]], 0.5), Rule(asked[1], [[0.0]])), aggregation="max", **operators)
-    rules = MamdaniRules(
+    rules = concluding(
         premises,
         (Variable("y", {term: draw(sets) for term in ("s", "t")}, -9, 9),),
         ({"y": "s"}, {"y": "t"}),

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from small_systems import BAGS, POINTS, base, two_inputs
+from small_systems import BAGS, POINTS, base, concluding, two_inputs
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost
-from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 
@@ -64,7 +63,7 @@ def test_what_only_fuzzylite_understands_of_a_fis_file_is_told():
     told = [BAGS, "MATLAB|norms hamacher", "MATLAB|weights above 1", "without conditions|fuzzylite"]
     assert_told(what_is_lost(rules, "fis"), told)
     outputs = (Variable("risk", {"small": Triangular(0, 0, 0.6)}, 0, 1, "%"),)
-    mamdani = MamdaniRules(base(Is("depth", "low")), outputs, ({"risk": "small"},), default=0.25)
+    mamdani = concluding(base(Is("depth", "low")), outputs, ({"risk": "small"},), default=0.25)
     assert_told(
         what_is_lost(mamdani, "fis"), [BAGS, "Units|'risk' in '%'", "resolution", "default|middle of the range"]
     )

@@ -1,6 +1,5 @@
 """Rules in other programs' formats: what those programs wrote infers as they do, and what we write comes back."""
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_systems import POINTS, base
+from small_systems import POINTS, base, concluding
 
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Gaussian, Sigmoid, Trapezoidal, Triangular
@@ -16,7 +15,6 @@ from fuzzymil.inference.norms import DUAL
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules
-from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 DATA = Path(__file__).parents[1] / "data" / "formats"
@@ -30,12 +28,12 @@ EXPECTED = json.loads((DATA / "expected.json").read_text())
 def test_file_of_another_program_infers_as_that_program_does(name):
     rules, expected = read_rules(DATA / name), EXPECTED[name]
     tolerance = 1e-6
-    if isinstance(rules, MamdaniRules):
+    if rules.concludes_sets:
         if name.endswith(".fis"):
             # The format does not tell: MATLAB takes 101 points, fuzzylite 100 cells.
-            rules = dataclasses.replace(rules, resolution=100, sampling="cells")
-        if rules.defuzzify == "bisector":  # which fuzzylite approaches in steps of whole cells
-            tolerance = 5 * max(output.high - output.low for output in rules.outputs) / rules.resolution
+            rules = rules.with_settings(resolution=100, sampling="cells")
+        if rules.defuzzification.defuzzify == "bisector":  # which fuzzylite approaches in steps of whole cells
+            tolerance = 5 * max(output.high - output.low for output in rules.outputs) / rules.defuzzification.resolution
     np.testing.assert_allclose(rules.infer(expected["points"]).output, expected["outputs"], atol=tolerance, rtol=0)
 
 
@@ -44,8 +42,8 @@ def test_there_are_files_of_both_programs_and_of_every_kind():
     assert len(EXPECTED) >= 20
     for kind in (".pyfuzzylite.fll", ".fuzzylite.fll", ".fuzzylite.fis"):
         found = [read_rules(DATA / name) for name in EXPECTED if name.endswith(kind)]
-        assert {type(rules) for rules in found} == {RuleBase, MamdaniRules}
-    sugeno = [rules for rules in map(read_rules, sorted(DATA.glob("*.fll"))) if isinstance(rules, RuleBase)]
+        assert {type(rules) for rules in found} == {RuleBase, RuleBase}
+    sugeno = [rules for rules in map(read_rules, sorted(DATA.glob("*.fll"))) if not rules.concludes_sets]
     assert {rules.t_norm for rules in sugeno} == {"product", "min", "lukasiewicz", "hamacher", "einstein"}
     assert {True, False} == {rules.normalize for rules in sugeno} == {rules.limited for rules in sugeno}
 
@@ -53,12 +51,12 @@ def test_there_are_files_of_both_programs_and_of_every_kind():
 @pytest.mark.parametrize("name", EXPECTED)
 def test_what_another_program_wrote_comes_back_equal_when_written_again(name):
     rules = read_rules(DATA / name)
-    sampled = {"sampling": rules.sampling} if isinstance(rules, MamdaniRules) else {}
-    assert dataclasses.replace(parse_rules(export_rules(rules, "fll"), "fll"), **sampled) == rules
+    sampled = {"sampling": rules.defuzzification.sampling} if rules.concludes_sets else {}
+    assert parse_rules(export_rules(rules, "fll"), "fll").with_settings(**sampled) == rules
     if not name.startswith(("brackets", "locked", "two_outputs")):
         again = parse_rules(export_rules(rules, "fis"), "fis")
-        lost = {"resolution": rules.resolution} if isinstance(rules, MamdaniRules) else {}
-        assert dataclasses.replace(again, **lost, **sampled) == rules
+        lost = {"resolution": rules.defuzzification.resolution} if rules.concludes_sets else {}
+        assert again.with_settings(**lost, **sampled) == rules
 
 
 # ---------------------------------------------------------------------- round trips
@@ -194,7 +192,15 @@ def test_mamdani_rules_come_back(kind):
     for accumulation in ("max", "algebraic", "bounded", "sum"):
         for defuzzify, implication in (("centroid", "min"), ("bisector", "product"), ("som", "min")):
             matlab = {"sampling": "points", "resolution": 101} if kind == "fis" else {}
-            rules = MamdaniRules(premises, outputs, said, implication, accumulation, defuzzify, **matlab)
+            rules = concluding(
+                premises,
+                outputs,
+                said,
+                implication=implication,
+                accumulation=accumulation,
+                defuzzify=defuzzify,
+                **matlab,
+            )
             text = export_rules(rules, kind)
             assert parse_rules(text, kind) == rules
 

@@ -10,7 +10,6 @@ from fuzzymil import MIANFISClassifier, RuleBase
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import what_is_lost
-from fuzzymil.rules.mamdani import MamdaniRules
 
 TEXT = """
 # Shock, by the ward
@@ -107,10 +106,10 @@ def test_mamdani_rules_keep_them():
     OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5)  # a guess
     Safe: IF x is low THEN risk is small  # always
     """
-    rules = MamdaniRules.parse(text)
-    assert (rules.premises.comment, rules.outputs[0].comment) == ("risk", "a guess")
-    assert labels(rules.premises) == [("Safe", "always")]
-    for again in (MamdaniRules.parse(rules.to_source()), MamdaniRules.from_dict(rules.to_dict())):
+    rules = RuleBase.parse(text)
+    assert (rules.comment, rules.outputs[0].comment) == ("risk", "a guess")
+    assert labels(rules) == [("Safe", "always")]
+    for again in (RuleBase.parse(rules.to_source()), RuleBase.from_dict(rules.to_dict())):
         assert again.to_source() == rules.to_source()
 
 

@@ -8,7 +8,7 @@ import pytest
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
-from fuzzymil.rules import MamdaniRules, Rule
+from fuzzymil.rules import Rule
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parsed import Linear
 from fuzzymil.rules.language.parser import read
@@ -229,7 +229,7 @@ def test_a_rule_may_conclude_several_outputs_in_any_order(between):
     rules = RuleBase.parse(
         f"IF depth is low THEN a = 1 {between} b = depth IF depth is high THEN b = 3 {between} a = 4 WITH 2", VARIABLES
     )
-    assert rules.outputs == ("a", "b")
+    assert rules.output_names == ("a", "b")
     np.testing.assert_array_equal(rules.coefs[:, :, :2], [[[1, 0], [0, 1]], [[4, 0], [3, 0]]])
     assert [rule.weight for rule in rules.rules] == [1.0, 2.0]
 
@@ -237,7 +237,7 @@ def test_a_rule_may_conclude_several_outputs_in_any_order(between):
 def test_a_conclusion_may_be_a_term_of_an_output():
     parsed = read("OUTPUT risk [%] FROM 0 TO 1: great = Gaussian(1, 1) IF depth is low THEN risk is great", VARIABLES)
     assert parsed.outputs == {"risk": Variable("risk", {"great": Gaussian(1, 1)}, 0, 1, "%")}
-    assert parsed.rules[0].conclusions == {"risk": "great"}
+    assert parsed.rules[0].conclusions == {"risk": Is("risk", "great")}
     assert read("IF depth is low THEN risk is great", VARIABLES, parsed.outputs.values()).rules == [
         parsed.rules[0]._replace(place=Place("IF depth is low THEN risk is great", "", 0))
     ]
@@ -405,7 +405,7 @@ def test_brackets_are_read_as_matlab_and_simpful_write_them(written):
     declared = "VARIABLE x: low = Gaussian(0, 1) VARIABLE z: high = Gaussian(2, 1) "
     output = "OUTPUT y FROM 0 TO 1: big = Triangular(0, 1, 2) "
     plain = "IF x is low AND z is high THEN y is big WITH 0.5"
-    assert MamdaniRules.parse(declared + output + written) == MamdaniRules.parse(declared + output + plain)
+    assert RuleBase.parse(declared + output + written) == RuleBase.parse(declared + output + plain)
     sugeno = written.replace("IS big", "= 2").replace("is big", "= 2")
     assert RuleBase.parse(declared + sugeno) == RuleBase.parse(declared + plain.replace("is big", "= 2"))
 
@@ -413,8 +413,8 @@ def test_brackets_are_read_as_matlab_and_simpful_write_them(written):
 def test_matlab_puts_nothing_between_conclusions():
     declared = "VARIABLE x: low = Gaussian(0, 1) OUTPUT a FROM 0 TO 1: big = Triangular(0, 1, 2) "
     declared += "OUTPUT b FROM 0 TO 1: big = Triangular(0, 1, 2) "
-    found = MamdaniRules.parse(declared + "1. If (x is not low) then (a is big)(b is big) (1)")
-    assert found == MamdaniRules.parse(declared + "IF x is not low THEN a is big, b is big")
+    found = RuleBase.parse(declared + "1. If (x is not low) then (a is big)(b is big) (1)")
+    assert found == RuleBase.parse(declared + "IF x is not low THEN a is big, b is big")
 
 
 @pytest.mark.parametrize("unit", ["0, 2", " 0 : 2", "-1 to 1", "m/s", "0"])

@@ -195,7 +195,7 @@ def test_a_name_of_a_megabyte_is_read():
     name = "z" * 400_000 + '"' + "z" * 200_000
     rules = RuleBase([Variable(name, {"low": Gaussian(0, 1)})], RuleBase.parse("IF anything THEN y = 1", KNOWN).rules)
     assert RuleBase.parse(rules.to_source()) == rules
-    assert parse("IF x is low THEN " + "z" * 1_000_000 + " = 1").outputs == ("z" * 1_000_000,)
+    assert parse("IF x is low THEN " + "z" * 1_000_000 + " = 1").output_names == ("z" * 1_000_000,)
 
 
 def test_numbers_of_any_length_are_read():

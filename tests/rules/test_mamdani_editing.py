@@ -1,6 +1,5 @@
 """Mamdani rules are edited, simplified, compared and diagnosed with the words of other rules."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil.inference.membership import Gaussian, Ramp, Triangular
-from fuzzymil.rules import Is, MamdaniRules
+from fuzzymil.rules import Is
 
 TEXT = """
 # About mines
@@ -22,7 +21,7 @@ IF depth is deep THEN risk is small
 IF depth is abyss THEN risk is small WITH 0.5
 IF depth is deep THEN risk is great
 """
-RULES = MamdaniRules.parse(TEXT)
+RULES = RuleBase.parse(TEXT)
 BAGS = [[[0.9, 8, 0], [0.3, 5, 0]], [[0.1, 9, 0]], [[1, 1, 0]]]
 
 
@@ -46,21 +45,21 @@ def test_edit_changes_premises_and_conclusions_together():
     ]
     assert mine.outputs[0].terms["awful"] == Triangular(0.4, 1, 1.5)
     assert mine.variables[0].terms["deep"] == Gaussian(0.8, 0.2)
-    assert mine.conclusions[0]["danger"] == Is("danger", "awful", ("very",))
+    assert mine.rules[0].terms["danger"] == Is("danger", "awful", ("very",))
     assert mine.default == (0.3, 5.0)
     assert mine.variables[0].comment == "About mines"
     assert mine.rules[0].comment == "the worst"
-    assert MamdaniRules.parse(mine.to_source()) == mine
-    assert MamdaniRules.parse(TEXT) == RULES
+    assert RuleBase.parse(mine.to_source()) == mine
+    assert RuleBase.parse(TEXT) == RULES
 
 
 def test_replace_merge_keep_and_unused_terms():
     other = RULES.edit(replace={2: "IF depth is shallow THEN risk is odd"})
-    assert other.conclusions[1] == {"risk": "odd"}
+    assert other.rules[1].terms == {"risk": Is("risk", "odd")}
     merged = RULES.edit(merge=[(2, 3)])
     assert [rule.weight for rule in merged.rules] == [1.0, 1.0, 1.0]
     assert "deep_or_abyss" in merged.variables[0].terms
-    assert RULES.edit(keep=[4, 1]).conclusions == (RULES.conclusions[3], RULES.conclusions[0])
+    assert RULES.edit(keep=[4, 1]).rules == (RULES.rules[3], RULES.rules[0])
     used = RULES.edit(drop_unused_terms=True)
     assert (list(used.outputs[0].terms), list(used.variables[0].terms)) == (
         ["small", "great"],
@@ -81,7 +80,7 @@ def test_replace_merge_keep_and_unused_terms():
         ({"conclusions": {2: {"rsk": "great"}}}, ["'rsk'", "risk"]),
         ({"sets": {"risk.tiny": Gaussian(0, 1)}}, ["'risk.tiny'", "risk.small"]),
         ({"add": "IF depth is deep THEN rush is some"}, ["'rush'", "risk, haste"]),
-        ({"add": "IF depth is deep THEN risk = 1"}, ["number"]),
+        ({"add": "IF depth is deep THEN risk = 1"}, ["conclude terms of outputs"]),
         (
             {"replace": {1: "IF depth is deep THEN risk is odd IF metal is much THEN risk is odd"}},
             ["one rule", "2"],
@@ -101,10 +100,9 @@ def test_edits_that_cannot_be_made_say_why(changes, facts):
 
 def test_diff_tells_terms_sets_and_settings_apart():
     assert not RULES.diff(RULES)
-    new = dataclasses.replace(
-        RULES.edit(sets={"risk.great": {"peak_at": 0.9}}, conclusions={2: {"risk": "odd"}}, weights={3: 1.0}, drop=4),
-        defuzzify="bisector",
-    )
+    new = RULES.edit(
+        sets={"risk.great": {"peak_at": 0.9}}, conclusions={2: {"risk": "odd"}}, weights={3: 1.0}, drop=4
+    ).with_settings(defuzzify="bisector")
     found = RULES.diff(new)
     assert str(found).splitlines() == [
         "Rule 2: risk: small -> odd",
@@ -114,15 +112,19 @@ def test_diff_tells_terms_sets_and_settings_apart():
         "operators: defuzzify: centroid -> bisector",
     ]
     json.dumps(found.to_dict())
-    one = MamdaniRules.parse(
+    one = RuleBase.parse(
         "VARIABLE x FROM 0 TO 1: low = Ramp(1, 0), high = Ramp(0, 1) "
         "OUTPUT y FROM 0 TO 10: few = Triangular(-5, 0, 5), many = Triangular(5, 10, 15) "
         "IF x is low THEN y is few IF x is high THEN y is many"
     )
     flips = one.diff(one.edit(conclusions={1: "many", 2: "few"})).flips([[[0.0]], [[0.5]], [[0.9]]])
     assert [(flip.bag, flip.old, flip.new) for flip in flips] == [(0, "low", "high"), (2, "high", "low")]
-    with pytest.raises(ParameterError, match="MamdaniRules"):
-        one.diff(RuleBase.from_arrays([[0.0]], [[1.0]], [1]))
+    assert str(one.diff(one.to_sugeno())).splitlines()[:2] == [
+        "Rule 1: y: few -> 1.667",
+        "Rule 2: y: many -> 8.333",
+    ]
+    with pytest.raises(ParameterError, match="RuleBase"):
+        one.diff("another")
 
 
 def test_diagnose_finds_what_deserves_attention():
@@ -136,7 +138,7 @@ def test_diagnose_finds_what_deserves_attention():
     assert "haste" in gone.of("unused output")[0].message
     narrow = RULES.edit(sets={f"depth.{term}": Triangular(0.4, 0.5, 0.6) for term in ("shallow", "deep", "abyss")})
     assert narrow.diagnose(BAGS).of("uncovered bags")[0].bags == (0, 1, 2)
-    idle = MamdaniRules.parse(TEXT + "IF depth is abyss AND metal is not much THEN risk is small WITH 0.001")
+    idle = RuleBase.parse(TEXT + "IF depth is abyss AND metal is not much THEN risk is small WITH 0.001")
     assert (5,) in [finding.rules for finding in idle.diagnose(BAGS).of("never fires")]
 
 
@@ -150,14 +152,14 @@ def test_simplify_merges_drops_and_reports():
     loose = RULES.edit(new_terms={"metal.ever": Ramp(-9, -5)})
     always = loose.edit(replace={2: "IF depth is deep AND metal is ever THEN risk is small"})
     assert (2, "metal is ever") in always.simplify(BAGS).conditions
-    added = MamdaniRules.parse(TEXT, accumulation="sum").simplify(BAGS, tolerance=0.0)
+    added = RuleBase.parse(TEXT, accumulation="sum").simplify(BAGS, tolerance=0.0)
     assert added.merged == ()  # sets that add up cannot be merged without a change
     assert RULES.simplify().change.sampled
 
 
 def test_rules_as_numbers():
     numbers = RULES.to_sugeno()
-    assert numbers.outputs == ("risk", "haste")
+    assert numbers.output_names == ("risk", "haste")
     np.testing.assert_allclose(numbers.coefs[:, 0, 0], [5 / 6, 1 / 6, 1 / 6, 5 / 6], atol=1e-3)
     np.testing.assert_allclose(numbers.coefs[:, 1, 0], 5.0)
 
@@ -172,9 +174,9 @@ def test_additive_rules_decide_the_same_as_sets():
     IF SOME (x is low AND z is high) THEN y -= 2 WITH 0.5
     IF AT LEAST 2 z is low THEN y += 1.2
     """)
-    rules = MamdaniRules.from_additive(score)
+    rules = score.to_mamdani()
     bags = [rng.normal(0, 1.5, size=(rng.integers(1, 6), 2)) for _ in range(200)]
     assert ((rules.infer(bags).output > 0.5) == (score.infer(bags).output > 0)).all()
-    assert rules.premises.rules[1].premise != score.rules[1].premise  # SOME about the whole is what max means
+    assert rules.rules[1].premise != score.rules[1].premise  # SOME about the whole is what max means
     with pytest.raises(ParameterError, match="averaged"):
-        MamdaniRules.from_additive(RuleBase.from_arrays([[0.0]], [[1.0]], [1]))
+        RuleBase.from_arrays([[0.0]], [[1.0]], [1]).to_mamdani()

@@ -1,6 +1,5 @@
 """Inference of Mamdani rules on bags: against loops, and at the edges."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -12,8 +11,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.inference import conclusions
 from fuzzymil.inference.conclusions import ACCUMULATIONS, DEFUZZIFIERS, bisector, cells
 from fuzzymil.inference.membership import Gaussian, Trapezoidal, Triangular
-from fuzzymil.rules import Variable
-from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules import RuleBase, Variable
 
 
 def by_loops(bag, implication, accumulation, defuzzify, n=60):
@@ -75,7 +73,7 @@ IF y is one OR x is very zero THEN u is low
 @pytest.mark.parametrize("accumulation", ACCUMULATIONS)
 @pytest.mark.parametrize("implication", ["min", "product"])
 def test_inference_is_what_loops_over_cells_say(implication, accumulation, defuzzify):
-    rules = MamdaniRules.parse(
+    rules = RuleBase.parse(
         LOOPED, implication=implication, accumulation=accumulation, defuzzify=defuzzify, resolution=60
     )
     rng = np.random.default_rng(3)
@@ -90,7 +88,7 @@ def test_a_case_to_do_in_the_head():
     tents = {"low": Triangular(-1, 0, 1), "high": Triangular(0, 1, 2)}
     level = Variable("level", {"low": Triangular(-1, 0, 1), "high": Triangular(2, 3, 4)}, 0, 3)
     rules = ["IF x is high THEN level is high", "IF x is low THEN level is low"]
-    found = MamdaniRules.parse(rules, [Variable("x", tents)], [level]).infer([[[1.0], [0.5]], [[1.0]], [[0.0]]])
+    found = RuleBase.parse(rules, [Variable("x", tents)], [level]).infer([[[1.0], [0.5]], [[1.0]], [[0.0]]])
     assert found.truth.tolist() == [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]
     assert found.firing.tolist() == [[1.0, 0.5], [1.0, 0.0], [0.0, 1.0]]
     areas, centers = np.array([1 / 2, 3 / 8]), np.array([3 - 1 / 3, (1 / 6 - 1 / 48) / (3 / 8)])
@@ -104,8 +102,8 @@ def test_the_error_falls_with_the_square_of_the_cells(defuzzify):
     flat = Variable("u", {"set": Trapezoidal(0.3, 1.1, 2.2, 4.7)}, 0, 5)
     fine = dict.fromkeys((100, 200, 400), 0.0)
     for resolution in (*fine, 100_000):
-        rules = MamdaniRules.parse("IF anything THEN u is set", [Variable("x")], [flat])
-        changed = dataclasses.replace(rules, defuzzify=defuzzify, resolution=resolution)
+        rules = RuleBase.parse("IF anything THEN u is set", [Variable("x")], [flat])
+        changed = rules.with_settings(defuzzify=defuzzify, resolution=resolution)
         fine[resolution] = changed.infer([[[0.0]]]).output[0, 0]
     errors = [abs(fine[n] - fine[100_000]) for n in (100, 200, 400)]
     cell = 5 / 100
@@ -124,7 +122,7 @@ def test_parts_of_the_work_make_the_whole(monkeypatch):
     rules = two_rules()
     rows = np.linspace(-1, 2, 300)[:, None]
     whole = rules.infer(rows).output
-    monkeypatch.setattr(conclusions, "_CHUNK_VALUES", 7 * rules.resolution)
+    monkeypatch.setattr(conclusions, "_CHUNK_VALUES", 7 * rules.defuzzification.resolution)
     np.testing.assert_array_equal(rules.infer(rows).output, whole)
     monkeypatch.setattr(conclusions, "_CHUNK_VALUES", 1)
     np.testing.assert_array_equal(rules.infer(rows[:5]).output, whole[:5])
@@ -133,7 +131,7 @@ def test_parts_of_the_work_make_the_whole(monkeypatch):
 def test_what_rules_conclude_can_be_looked_at():
     rules = two_rules(resolution=200, implication="product")
     found = rules.infer([[[0.1], [0.9]], [[0.4]]])
-    degrees = found.degrees("risk")
+    degrees = found.term_degrees("risk")
     np.testing.assert_array_equal(degrees["great"], found.firing[:, 0])
     np.testing.assert_array_equal(degrees["small"], found.firing[:, 1])
     values, membership = found.joined_sets()
@@ -144,14 +142,14 @@ def test_what_rules_conclude_can_be_looked_at():
     with pytest.raises(ParameterError, match=r"output.*'risc'.*Did you mean 'risk'"):
         found.joined_sets("risc")
     with pytest.raises(IndexError):
-        found.degrees(1)
+        found.term_degrees(1)
 
 
 @pytest.mark.parametrize("accumulation", ACCUMULATIONS)
 @pytest.mark.parametrize("implication", ["min", "product"])
 def test_strengths_that_merely_underflow_still_answer(implication, accumulation):
     sharp = Variable("x", {"here": Gaussian(0, 0.001), "there": Gaussian(1, 0.001)})
-    rules = MamdaniRules.parse(
+    rules = RuleBase.parse(
         ["IF x is here THEN risk is great", "IF x is there THEN risk is small"],
         [sharp],
         [RISK],
@@ -167,15 +165,15 @@ def test_strengths_that_merely_underflow_still_answer(implication, accumulation)
 
 def test_a_set_that_is_truly_empty_gives_the_default():
     found = gaps(default=0.3).infer([[[3.0], [9.0]], [[3.0], [1.0]]])
-    assert found.uncovered.tolist() == [[True], [False]]
+    assert found.uncovered_outputs.tolist() == [[True], [False]]
     assert found.output[0, 0] == 0.3
     assert found.strongest.tolist() == [0.0, 1.0]
     assert found.joined_sets()[1][0].max() == 0.0
     assert gaps().infer([[[3.0]]]).output.tolist() == [[0.5]]  # the middle of the range
     outside = Variable("u", {"off": Triangular(5, 6, 7)}, 0, 1)
-    lost = MamdaniRules.parse("IF anything THEN u is off", [Variable("x")], [outside]).infer([[[0.0]]])
+    lost = RuleBase.parse("IF anything THEN u is off", [Variable("x")], [outside]).infer([[[0.0]]])
     assert lost.strongest.tolist() == [1.0]
-    assert lost.uncovered.tolist() == [[True]]
+    assert lost.uncovered_outputs.tolist() == [[True]]
 
 
 def test_a_rule_may_leave_an_output_out():
@@ -188,11 +186,11 @@ def test_a_rule_may_leave_an_output_out():
     IF x is far THEN a is yes, b is yes
     """
     for accumulation in ACCUMULATIONS:
-        found = MamdaniRules.parse(text, default=(0.1, 0.2, 0.3), accumulation=accumulation).infer([[[1.0]], [[5.0]]])
-        assert found.uncovered.tolist() == [[False, True, True], [False, False, True]]
+        found = RuleBase.parse(text, default=(0.1, 0.2, 0.3), accumulation=accumulation).infer([[[1.0]], [[5.0]]])
+        assert found.uncovered_outputs.tolist() == [[False, True, True], [False, False, True]]
         np.testing.assert_allclose(found.output, [[5 / 6, 0.2, 0.3], [5 / 6, 10 + 10 * 5 / 6, 0.3]], atol=1e-4)
         assert found.joined_sets("c")[1].max() == 0.0
-        assert found.degrees("c")["yes"].tolist() == [0.0, 0.0]
+        assert found.term_degrees("c")["yes"].tolist() == [0.0, 0.0]
 
 
 def test_bags_join_their_instances_as_the_premises_say():

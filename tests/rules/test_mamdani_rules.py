@@ -8,29 +8,56 @@ import pickle
 
 import numpy as np
 import pytest
-from depth_and_risk import DEPTH, PREMISES, RISK, TEXT, gaps, odd_rules, two_rules
+from depth_and_risk import DEPTH, RISK, TEXT, gaps, odd_rules, two_rules
+from depth_and_risk import PREMISES as RULES
 
 from fuzzymil import MIMamdani, RuleBase
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian, Triangular
-from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules import Defuzzification, Is, Rule, Variable
+
+
+def concluding(*conclusions, weight=1.0):
+    return [Rule(rule.premise, said, weight) for rule, said in zip(RULES, conclusions, strict=True)]
+
 
 GREAT, SMALL = {"risk": "great"}, {"risk": "small"}
+GOOD = {"variables": [DEPTH], "rules": RULES, "outputs": (RISK,)}
 
 
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"premises": "IF"}, "premises must be a RuleBase"),
-        ({"outputs": ()}, "need an output"),
+        ({"outputs": ()}, "at least one variable, one rule and one output"),
         ({"outputs": (RISK, RISK)}, "Two outputs have the same name"),
         ({"outputs": (Variable("risk", RISK.terms),)}, r"'risk' needs .*range.*None to None"),
         ({"outputs": (Variable("risk", RISK.terms, 1.0, 1.0),)}, r"'risk' needs .*range.*1.0 to 1.0"),
-        ({"conclusions": (GREAT,)}, "2 rules .*got 1"),
-        ({"conclusions": (GREAT, {})}, "Rule 2 .*no conclusion"),
-        ({"conclusions": (GREAT, {"risc": "small"})}, "output 'risc' in rule 2.*Did you mean 'risk'"),
-        ({"conclusions": ({"risk": "greta"}, SMALL)}, "of 'risk' in rule 1.*Did you mean 'great'"),
+        ({"outputs": ("risk",)}, "term 'great' of 'risk' in rule 1"),
+        ({"rules": concluding(GREAT, {})}, "Rule 2 .*no conclusion"),
+        ({"rules": concluding(GREAT, [[1.0]])}, "Rule 2 concludes a number, but rule 1 concludes a term"),
+        ({"rules": concluding([[1.0]], SMALL), "outputs": ("risk",)}, "Rule 2 concludes a term.*rule 1 .*number"),
+        ({"rules": concluding([[1.0]], [[2.0]])}, "conclude numbers, but an output has terms"),
+        ({"rules": concluding(GREAT, {"risc": "small"})}, "output 'risc' in rule 2.*Did you mean 'risk'"),
+        ({"rules": concluding({"risk": "greta"}, SMALL)}, "of 'risk' in rule 1.*Did you mean 'great'"),
+        ({"rules": concluding(GREAT, SMALL, weight=1.5)}, "weight of rule 1.* must be at most 1, got 1.5"),
+        ({"normalize": False}, "normalize is about rules that conclude numbers"),
+        ({"conclusion_aggregation": "max"}, "conclusion_aggregation is about rules that conclude numbers"),
+        ({"defuzzification": Defuzzification(clip=(True, False))}, "clip .*1 values, got 2"),
+        ({"default": (1.0, 2.0)}, r"default must have 1 value\(s\), got 2"),
+        ({"default": math.nan}, "default must be finite"),
+        ({"default": "none"}, "default must be a number"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else value,
+)
+def test_bad_rules_are_refused_by_name(changes, named):
+    RuleBase(**GOOD)
+    with pytest.raises(ParameterError, match=named):
+        RuleBase(**(GOOD | changes))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
         ({"implication": "minimum"}, "Unknown implication.*Did you mean 'min'"),
         ({"accumulation": "mean"}, "Unknown accumulation"),
         ({"defuzzify": "center"}, "Unknown defuzzify.*Did you mean 'centroid'"),
@@ -41,47 +68,46 @@ GREAT, SMALL = {"risk": "great"}, {"risk": "small"}
         ({"resolution": math.inf}, "resolution .*got"),
         ({"resolution": "many"}, "resolution .*got"),
         ({"resolution": True}, "resolution .*got"),
-        ({"default": (1.0, 2.0)}, "default must be a finite number, or 1 of them"),
-        ({"default": math.nan}, "default must be a finite number"),
-        ({"default": "none"}, "default must be a finite number"),
-        (
-            {"premises": RuleBase([DEPTH], [Rule({}, [[0.0]], 1.5), Rule({}, [[0.0]])])},
-            "weight of Mamdani rule 1 must be at most 1, got 1.5",
-        ),
+        ({"clip": "yes"}, "clip must be True or False"),
+        ({"activation": "first"}, "activation must be"),
     ],
     ids=lambda value: "" if isinstance(value, dict) else value,
 )
-def test_bad_rules_are_refused_by_name(changes, named):
-    good = {"premises": PREMISES, "outputs": (RISK,), "conclusions": (GREAT, SMALL)}
-    MamdaniRules(**good)
+def test_bad_settings_of_sets_are_refused_by_name(settings, named):
     with pytest.raises(ParameterError, match=named):
-        MamdaniRules(**(good | changes))
+        Defuzzification(**settings)
 
 
-def test_what_is_not_used_of_the_premises_does_not_count():
-    one = MamdaniRules(PREMISES, (RISK,), (GREAT, SMALL))
-    other = MamdaniRules(
-        dataclasses.replace(PREMISES, conclusion_aggregation="max", normalize=False), [RISK], [GREAT, SMALL]
-    )
+def test_settings_of_sets_are_for_rules_that_conclude_sets():
+    numbers = RuleBase([DEPTH], concluding([[1.0]], [[2.0]]))
+    with pytest.raises(ParameterError, match="not defuzzified"):
+        dataclasses.replace(numbers, defuzzification=Defuzzification())
+    with pytest.raises(ParameterError, match="there is no resolution"):
+        numbers.with_settings(resolution=5)
+    assert RuleBase(**GOOD).with_settings(resolution=5, t_norm="min").defuzzification.resolution == 5
+
+
+def test_equal_rules_are_equal_and_cannot_be_changed():
+    one = RuleBase(**GOOD)
+    other = RuleBase([DEPTH], concluding({"risk": Is("risk", "great")}, SMALL), [RISK])
     assert one == other
     assert hash(one) == hash(other)
-    assert one.premises.coefs.tolist() == [[[0.0]], [[0.0]]]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        one.resolution = 5
+        one.defuzzification.resolution = 5
     with pytest.raises(TypeError, match="immutable"):
-        one.conclusions[0]["risk"] = "small"
-    assert (one.n_rules, one.feature_names) == (2, ("depth",))
+        one.rules[0].terms["risk"] = "small"
+    assert (one.n_rules, one.feature_names, one.output_names) == (2, ("depth",), ("risk",))
 
 
 @pytest.mark.parametrize("rules", [two_rules(), gaps(default=0.1), odd_rules()], ids=["two", "gaps", "odd"])
 def test_text_dictionaries_and_files_give_the_same_rules(rules, tmp_path):
-    assert MamdaniRules.parse(rules.to_source()) == rules
-    assert MamdaniRules.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
+    assert RuleBase.parse(rules.to_source()) == rules
+    assert RuleBase.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
     rules.save(tmp_path / "rules.json")
-    assert MamdaniRules.load(tmp_path / "rules.json") == rules
+    assert RuleBase.load(tmp_path / "rules.json") == rules
     assert pickle.loads(pickle.dumps(rules)) == copy.deepcopy(rules) == rules
     bags = np.random.default_rng(0).uniform(-1, 6, (5, 3, len(rules.feature_names)))
-    found, again = rules.infer(bags), MamdaniRules.parse(rules.to_source()).infer(bags)
+    found, again = rules.infer(bags), RuleBase.parse(rules.to_source()).infer(bags)
     np.testing.assert_array_equal(again.output, found.output)
 
 
@@ -105,10 +131,10 @@ def test_generated_rules_print_back():
                 for _ in range(rng.integers(1, 4))
             ]
             texts.append(f"IF {rng.choice(['AND', 'OR']).join(f' ({p}) ' for p in parts)} THEN u is t{rng.integers(3)}")
-        rules = MamdaniRules.parse(
+        rules = RuleBase.parse(
             texts, inputs, [output], implication=str(rng.choice([*("min", "product")])), default=float(rng.normal())
         )
-        assert MamdaniRules.parse(rules.to_source()) == rules
+        assert RuleBase.parse(rules.to_source()) == rules
 
 
 def test_rules_read_as_a_person_writes_them():
@@ -127,7 +153,7 @@ def test_rules_read_as_a_person_writes_them():
     [
         ("", "declares no variable"),
         (TEXT.partition("IF")[0], "no rule"),
-        (TEXT + "IF depth is deep THEN risk = 1", r"(?s)Line 6.*'risk'.*number.*MISugeno"),
+        (TEXT + "IF depth is deep THEN risk = 1", r"(?s)Line 6.*'risk'.*number"),
         (TEXT + "IF depth is deep THEN risk is grate", r"(?s)character 31: .*Did you mean 'great'.*\^"),
         (TEXT + "IF depth is deep THEN risc is great", "(?s)output.*'risc'"),
         (TEXT + "USING implicaton = min", "(?s)setting.*'implicaton'.*Did you mean 'implication'"),
@@ -151,12 +177,12 @@ def test_rules_read_as_a_person_writes_them():
 )
 def test_errors_in_text_say_where_and_what(text, named):
     with pytest.raises(ParameterError, match=named):
-        MamdaniRules.parse(text)
+        RuleBase.parse(text)
 
 
 def test_a_setting_in_text_and_argument_is_refused():
     with pytest.raises(RuleSyntaxError, match=r"t_norm .*argument"):
-        MamdaniRules.parse(TEXT + "USING t_norm = product", t_norm="min")
+        RuleBase.parse(TEXT + "USING t_norm = product", t_norm="min")
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -164,16 +190,13 @@ def test_damaged_files_are_refused(tmp_path):
     two_rules().save(path)
     document = json.loads(path.read_text())
     for key in (*two_rules().to_dict(), "format", "version"):
-        for value in (None, "x", -1, [], {}, [[[1]]]):
+        for value in (None, "x", -1, [], {}, [[[1]]])[: 2 if key == "alpha" else 6]:
             path.write_text(json.dumps(document | {key: value}))
-            if key == "default" and value in ([], {}):  # as if it were not given
-                assert MamdaniRules.load(path) == two_rules()
+            if (key, value) in (("default", []), ("default", {}), ("defuzzification", {})):  # as if it were not given
+                assert RuleBase.load(path) == two_rules()
                 continue
             with pytest.raises(ModelFileError):
-                MamdaniRules.load(path)
+                RuleBase.load(path)
         path.write_text(json.dumps({name: value for name, value in document.items() if name != key}))
-        if key in ("sampling", "clip", "hold", "activation"):  # which files of the first version lack
-            assert MamdaniRules.load(path) == two_rules()
-            continue
         with pytest.raises(ModelFileError):
-            MamdaniRules.load(path)
+            RuleBase.load(path)

@@ -10,7 +10,7 @@ from fuzzymil.rules.files import export_rules, parse_rules, read_rules
 
 def test_matlabs_tipper_gives_matlabs_figures():
     rules = parse_rules(TIPPER, "fis")
-    assert (rules.sampling, rules.resolution) == ("points", 101)
+    assert (rules.defuzzification.sampling, rules.defuzzification.resolution) == ("points", 101)
     found = rules.infer([[2, 1], [4, 5], [7, 8]]).output[:, 0]
     np.testing.assert_allclose(found, [7.0169, 14.4585, 20.3414], atol=5e-5)
     assert parse_rules(export_rules(rules, "fis"), "fis") == rules
@@ -20,7 +20,7 @@ def test_padded_parameters_negative_widths_and_names_used_twice():
     text = TIPPER.replace("[1.5 5]", "[-1.5 5 0 0]").replace("'trimf',[0 5 10]", "'trimf',[0 5 10 0]")
     assert parse_rules(text, "fis") == parse_rules(TIPPER, "fis")
     twice = parse_rules(TIPPER.replace("'excellent'", "'good'"), "fis")
-    assert list(twice.premises.variables[0].terms) == ["poor", "good", "good_2"]
+    assert list(twice.variables[0].terms) == ["poor", "good", "good_2"]
     np.testing.assert_array_equal(twice.infer([[7, 8]]).output, parse_rules(TIPPER, "fis").infer([[7, 8]]).output)
 
 
@@ -68,7 +68,7 @@ def test_sets_of_matlab(old, new):
         "trapmf": SLOW["trapezoidal"],
         "trimf": SLOW["triangular"],
     }[kind]
-    variables = (*rules.premises.variables, *rules.outputs)
+    variables = (*rules.variables, *rules.outputs)
     chosen = next(v.terms[t] for v in variables for t in ("good", "rancid", "average") if f"'{t}':{new}" in
                   TIPPER.replace(old, new) and t in v.terms)  # fmt: skip
     x = np.linspace(0, 30, 61)

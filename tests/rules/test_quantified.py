@@ -9,7 +9,7 @@ from scorecards import DECLARED, scorecard, some_bags
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS, on_average, register_quantifier
-from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
+from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost, write_rules
 from fuzzymil.rules.premise import (
     ANYTHING,
@@ -207,7 +207,7 @@ def test_sums_may_also_be_chosen_by_a_setting():
 
 def test_several_outputs_have_several_defaults():
     rules = RuleBase.parse(DECLARED + "Default: b = 1, a = -2  IF SOME hue is red THEN a += 1, b -= 0.5")
-    assert rules.outputs == ("b", "a")
+    assert rules.output_names == ("b", "a")
     assert rules.default == (1.0, -2.0)
     assert str(rules).splitlines()[0] == "Default: b = 1, a = -2"
     assert RuleBase.parse(rules.to_source()) == rules
@@ -380,7 +380,7 @@ def test_the_default_of_a_sum_becomes_a_rule_elsewhere(format):
 def test_a_default_that_replaces_a_sum_is_not_added_to_it():
     text = export_rules(RuleBase.from_arrays([[0.0]], [[0.3]], [2.0], normalize=False), "fll")
     replaced = text.replace("default: 0", "default: 0.5").replace("Gaussian 0 0.3", "Triangle -1 0 1")
-    assert isinstance(parse_rules(replaced, "fll"), MamdaniRules)
+    assert isinstance(parse_rules(replaced, "fll"), RuleBase)
     assert parse_rules(replaced, "fll").infer([[0.0], [3.0]]).output.tolist() == [[2.0], [0.5]]
     assert parse_rules(text.replace("default: 0", "default: nan"), "fll").default == (0.0,)
 
@@ -388,9 +388,9 @@ def test_a_default_that_replaces_a_sum_is_not_added_to_it():
 def test_mamdani_rules_may_be_quantified():
     risk = Variable("risk", {"small": Gaussian(0, 0.2), "great": Gaussian(1, 0.2)}, 0, 1)
     text = "IF AT LEAST 2 hue is red THEN risk is great\nIF NOT (SOME hue is red) THEN risk is small"
-    rules = MamdaniRules.parse(text, scorecard().variables, [risk])
-    assert MamdaniRules.parse(rules.to_source()) == rules
-    assert MamdaniRules.from_dict(rules.to_dict()) == rules
+    rules = RuleBase.parse(text, scorecard().variables, [risk])
+    assert RuleBase.parse(rules.to_source()) == rules
+    assert RuleBase.from_dict(rules.to_dict()) == rules
     found = rules.infer([[[0.1, 0.0], [0.1, 0.0]], [[0.9, 0.0]]])
     assert found.output[0, 0] > 0.8
     assert found.output[1, 0] < 0.2

@@ -9,7 +9,7 @@ import pytest
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import FAMILIES, Gaussian, Location, MembershipFunction, Width
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
-from fuzzymil.rules import MamdaniRules, Rule, RuleBase, Variable
+from fuzzymil.rules import Rule, RuleBase, Variable
 from fuzzymil.rules.files import FORMATS, export_rules, read_rules, what_is_lost, write_rules
 
 BAGS = [[[0.1, 0.2], [0.9, 0.4]], [[0.5, 0.9]], [[1.1, 0.1], [0.0, 0.0]]]
@@ -64,7 +64,7 @@ def mamdani(family, **operators):
     inputs = [Variable("x", {"low": family(0.0, 0.3)}, 0.0, 1.0), Variable("z", {"low": family(0.0, 0.5)}, 0.0, 1.0)]
     risk = Variable("risk", {"small": family(0.0, 0.2), "great": family(1.0, 0.2)}, 0.0, 1.0)
     text = "IF x is low AND z is low THEN risk is small\nIF x is not low THEN risk is great"
-    return MamdaniRules.parse(text, inputs, [risk], **operators)
+    return RuleBase.parse(text, inputs, [risk], **operators)
 
 
 @pytest.fixture(params=["sugeno", "mamdani"])

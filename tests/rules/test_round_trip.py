@@ -48,7 +48,7 @@ def test_training_moves_the_experts_sets_and_keeps_everything_else(rules, bags):
     assert [rule.premise for rule in learned.rules] == [rule.premise for rule in rules.rules]
     assert [rule.weight for rule in learned.rules] == [1, 1, 1, 0.8]
     assert [v.unit for v in learned.variables] == ["m", "m"]
-    assert learned.outputs == ("found",)
+    assert learned.output_names == ("found",)
     before, after = sets_of(rules), sets_of(learned)
     assert before.keys() == after.keys()
     assert all(after[name] != before[name] for name in before)

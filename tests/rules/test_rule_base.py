@@ -121,7 +121,7 @@ def test_arrays_go_in_and_come_out(order):
     np.testing.assert_array_equal(params.alpha, [1.0, 2.0, 3.0, -4.0])
     assert params.conclusion_alpha == 0.5
     assert (rules.n_rules, rules.n_features, rules.feature_names) == (4, 3, ("x1", "x2", "x3"))
-    assert rules.outputs == ("y1", "y2")
+    assert rules.output_names == ("y1", "y2")
     again = RuleBase.from_sets(params.sets, masks, params.coefs, alpha=rules.alpha, conclusion_alpha=0.5)
     assert again == rules
     assert operators.t_norm == "product"

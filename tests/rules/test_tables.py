@@ -8,7 +8,6 @@ from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules
-from fuzzymil.rules.mamdani import MamdaniRules
 
 NASTY = "a|b *c* _d_ `e` [f] <g> & 100% $h$ #i {j} ~k^l \\m \"n\" 'o'\nnew--line"
 
@@ -103,7 +102,7 @@ def test_rules_without_conditions_leave_their_cells_empty():
 
 
 def test_mamdani_conclusions_are_sets_and_may_be_left_out():
-    rules = MamdaniRules.parse(
+    rules = RuleBase.parse(
         """
         VARIABLE x: a = Gaussian(0, 1)
         OUTPUT risk [%] FROM 0 TO 1: small = Triangular(0, 0, 1)

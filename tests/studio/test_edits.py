@@ -7,7 +7,7 @@ import pytest
 from studio_page import Page
 
 from fuzzymil.inference.membership import Bell, Gaussian, learnable_families
-from fuzzymil.rules.files import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.edits import EDITS
 from fuzzymil.studio.sets import handles, move_handle, to_family
@@ -152,9 +152,7 @@ def test_variables_come_and_go(page):
     assert (page.state["variables"][0]["low"], page.state["variables"][0]["title"]) == (-1, "x1 [m]")
 
 
-def test_operators_threshold_and_class(page):
-    page.get("set_operators", operators={"t_norm": "min"})
-    assert (page.state["operators"]["t_norm"], page.state["operators"]["s_norm"]) == ("min", "max")
+def test_threshold_and_class(page):
     page.get("set_threshold", threshold=1.5)
     page.get("set_positive", **{"class": "negative"})
     assert (page.state["threshold"], page.state["positive"]) == (1.5, "negative")
@@ -191,8 +189,8 @@ def test_every_edit_keeps_text_and_rules_the_same(page, mamdani):
         each.get("partition", variable=name, n=3)
         each.get("set_rule", number=1, weight=1 / 3, label="a rule, of sorts", comment='odd: # "quotes"')
         document = each.session.document
-        assert parse_rules(document.text) == document.rules
-        assert parse_rules(document.text).to_source() == document.text
+        assert RuleBase.parse(document.text) == document.rules
+        assert RuleBase.parse(document.text).to_source() == document.text
 
 
 @pytest.mark.parametrize("type", sorted(EDITS.keys() - {"start"}))  # which needs no fields
@@ -200,7 +198,7 @@ def test_senseless_messages_are_refused_and_change_nothing(page, type):
     for fields in ({}, {"variable": 3, "number": "x", "text": 1}, {"number": 99, "variable": "x1", "term": []}):
         answer = page.ask(type, **fields)
         assert answer["ok"] is False or answer["changed"] is False
-    assert page.session.document.rules == parse_rules(page.session.history.versions[0].document.text)
+    assert page.session.document.rules == RuleBase.parse(page.session.history.versions[0].document.text)
 
 
 HOSTILE = [
@@ -220,7 +218,7 @@ def test_hostile_names_only_appear(page, name):
     page.get("set_rule", number=1, label=name)
     state = page.state
     assert state["variables"][0]["name"] == state["variables"][0]["terms"][0]["name"] == name
-    assert parse_rules(state["text"]) == page.session.document.rules
+    assert RuleBase.parse(state["text"]) == page.session.document.rules
     page.get("undo")
 
 

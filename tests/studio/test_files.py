@@ -9,7 +9,7 @@ from studio_page import Page
 from fuzzymil import load_model
 from fuzzymil.rules.files import parse_rules, read_rules
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.files import EXPORTS
+from fuzzymil.studio.files import exports
 from fuzzymil.studio.start import demo_bags, demo_document
 
 PLAIN = "VARIABLE x1: low = Gaussian(0, 1)\nVARIABLE x2\nIF x1 is low THEN y = 1\nIF x1 is not low THEN y = 0\n"
@@ -28,7 +28,7 @@ def home(tmp_path):
     session.close()
 
 
-@pytest.mark.parametrize("format", [name for name, *_ in EXPORTS])
+@pytest.mark.parametrize("format", [each["format"] for each in exports()])
 def test_every_export_has_content_and_says_what_it_loses(home, format):
     found = home.get("export", format=format)
     assert len(base64.b64decode(found["content"])) > 20

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzzymil.rules.files import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio import Document
 
 TEXT = """\
@@ -31,7 +31,7 @@ KEPT = {
     "a new weight": ({"weights": {1: 0.5}}, [("0.90", "0.90 WITH 0.5")]),
     "a term's name": ({"rename": {"lactate.high": "raised"}}, [("high   =", "raised   ="), ("is high", "is raised")]),
     "a new term": (
-        {"new_terms": {"age.young": parse_rules(TEXT).variables[1].terms["old"]}},
+        {"new_terms": {"age.young": RuleBase.parse(TEXT).variables[1].terms["old"]}},
         [("Sigmoid(70, 0.2)", "Sigmoid(70, 0.2), young = Sigmoid(70, 0.2)")],
     ),
 }
@@ -53,11 +53,11 @@ def test_a_new_rule_comes_after_the_others():
     found = document.with_rules(document.rules.edit(add="IF age is old THEN dies = 0.4")).text
     assert found.startswith(TEXT.splitlines()[0])
     assert "    high   = Gaussian(4, 1.50)     # seldom" in found
-    assert parse_rules(found).rules[2].conditions[0].term == "old"
+    assert RuleBase.parse(found).rules[2].conditions[0].term == "old"
 
 
 @pytest.mark.parametrize("arguments", [{"drop": 1}, {"keep": [2, 1]}, {"rename": {"lactate": "two words"}}])
 def test_the_meaning_always_comes_first(arguments):
     document = Document(TEXT)
     rules = document.rules.edit(**arguments)
-    assert parse_rules(document.with_rules(rules).text).to_source() == rules.to_source()
+    assert RuleBase.parse(document.with_rules(rules).text).to_source() == rules.to_source()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzzymil.rules.files import parse_rules
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio.text import check, complete
 
 DECLARED = """\
@@ -64,7 +64,7 @@ def test_fixes_mend_the_text(wrong, right):
             break
         text = text[: fixes[0]["from"]] + fixes[0]["text"] + text[fixes[0]["to"] :]
     assert check(text)["mistakes"] == [], check(text)
-    assert parse_rules(text) == parse_rules(DECLARED + right)
+    assert RuleBase.parse(text) == RuleBase.parse(DECLARED + right)
 
 
 def words(page, text):

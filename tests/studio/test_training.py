@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from studio_page import Page
 
-from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.difference import accept_rules
 from fuzzymil.studio.start import demo_bags, demo_document
@@ -87,7 +87,7 @@ def test_mamdani_rules_and_held_out_folds(mamdani):
     mamdani.get("train", epochs=20)
     wait(mamdani, lambda: mamdani.of_type("proposal") or finished(mamdani))
     wait(mamdani, lambda: mamdani.of_type("proposal"))
-    assert isinstance(mamdani.session.proposal["document"].rules, MamdaniRules)
+    assert isinstance(mamdani.session.proposal["document"].rules, RuleBase)
     mamdani.pushed.clear()
     mamdani.get("folds", k=2, train=True, epochs=5)
     wait(mamdani, lambda: any(not message["running"] for message in mamdani.of_type("folds")))

@@ -1,5 +1,6 @@
 """What notebooks show: values, rules, bags, explanations and models as HTML, safe whatever names contain."""
 
+import dataclasses
 import html.parser
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 from fuzzymil import Bags, MIANFISClassifier, MIMamdani, MISugeno, RuleBase
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.inference.membership import Gaussian, Triangular
-from fuzzymil.rules import MamdaniRules
 from fuzzymil.rules.rule import Rule, Variable
 
 HOSTILE = "</style></svg><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details><!--\x1b"
@@ -52,7 +52,11 @@ def everything(name):
     rules, bags = rules_about(name), bags_about(name)
     model = MISugeno(rules=rules, missing="ignore").fit(bags)
     output = Variable(f"y{name}", {f"high{name}": Triangular(0, 1, 2)}, 0, 2)
-    mamdani = MamdaniRules(rules, (output,), [{output.name: f"high{name}"}] * 2)
+    mamdani = dataclasses.replace(
+        rules.with_settings(conclusion_aggregation="softmax", normalize=True),
+        rules=[rule.concluding({output.name: f"high{name}"}) for rule in rules.rules],
+        outputs=(output,),
+    )
     return {
         "bags": bags,
         "rules": rules,

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from fuzzymil._utils.prefetch import prefetch
+from fuzzymil._utils.runtime import prefetch
 
 
 def test_items_are_loaded_one_ahead_in_another_thread():

@@ -6,13 +6,13 @@ Tensors and data frames are recognized by duck typing, so that their libraries n
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fuzzymil._utils.errors import InputError, InputTypeError, described
+from fuzzymil._utils.errors import InputError, InputTypeError, MissingExtraError, ParameterError, described
 from fuzzymil._utils.text import check_characters, half_character
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def depth(item: Any) -> int:
     return levels
 
 
-def frozen(array: Array) -> Array:
+def read_only(array: Array) -> Array:
     """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
@@ -262,15 +262,15 @@ def frozen(array: Array) -> Array:
 
 
 def is_sealed(array: Array) -> bool:
-    """Return whether nobody can write to the numbers of a `frozen` view: the array behind it is read-only, too.
+    """Return whether nobody can write to the numbers of a `read_only` view: the array behind it is read-only, too.
 
     Examples
     --------
     >>> numbers = np.zeros(3)
-    >>> is_sealed(frozen(numbers))
+    >>> is_sealed(read_only(numbers))
     False
     >>> numbers.flags.writeable = False
-    >>> is_sealed(frozen(numbers))
+    >>> is_sealed(read_only(numbers))
     True
     """
     behind = array.base
@@ -386,7 +386,7 @@ def _codes_of_objects(values: Array) -> npt.NDArray[np.int64]:
         raise InputTypeError(f"{reprlib.repr(odd)} cannot be a bag id or a label: use numbers or text.") from None
 
 
-def joined(columns: Sequence[Array | None]) -> Array | None:
+def concatenate(columns: Sequence[Array | None]) -> Array | None:
     """Concatenate columns without mixing their types, or return None unless all are known."""
     known = [part for part in columns if part is not None]
     if len(known) < len(columns):
@@ -395,3 +395,28 @@ def joined(columns: Sequence[Array | None]) -> Array | None:
     large = any(part.dtype.kind == "i" and ((part > 2**53) | (part < -(2**53))).any() for part in known)
     alike = len(kinds) == 1 or (kinds == {"i", "f"} and not large)  # as floats, large integers would be rounded
     return np.concatenate(known if alike else [part.astype(object) for part in known])
+
+
+# ---------------------------------------------------------------------- data frames of other libraries
+
+
+def data_frame(library: str, columns: Mapping[str, Any]) -> Any:
+    """Return a data frame of a library, "pandas" or "polars"; an error names the one that is not installed.
+
+    Examples
+    --------
+    >>> data_frame("pandas", {"width": [1.0, 2.0]})["width"].tolist()
+    [1.0, 2.0]
+    """
+    try:
+        if library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        if library == "polars":
+            import polars as pl
+
+            return pl.DataFrame(columns, nan_to_null=True)
+    except ImportError:
+        raise MissingExtraError(f"{library} is not installed: pip install {library}.") from None
+    raise ParameterError(f"library must be 'pandas' or 'polars', got {library!r}.")

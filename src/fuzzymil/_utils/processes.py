@@ -17,7 +17,12 @@ from typing import Any
 
 from fuzzymil._utils.runtime import may_be_forked
 
-__all__ = ["Helpers", "helped", "helpers", "shared"]
+__all__ = [
+    "Helpers",
+    "helped",
+    "helpers",
+    "shared",
+]
 
 Helpers = tuple[Executor, int]
 """Other processes, and their number."""

@@ -1,8 +1,11 @@
-"""Registries: dictionaries of named choices that users may add to."""
+"""Registries: dictionaries of named choices that users may add to, and packages in which a new file is found."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
+from types import ModuleType
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError
@@ -31,3 +34,21 @@ def register(registry: dict[str, Any], kind: str, name: str, entry: Any) -> None
 
 def _identity(entry: Any) -> tuple[str, str]:
     return getattr(entry, "__module__", ""), getattr(entry, "__qualname__", repr(entry))
+
+
+def import_modules(package: str, *, private: bool = False) -> None:
+    """Import the modules of a package, so that each can register what it defines."""
+    for module in pkgutil.iter_modules(sys.modules[package].__path__):
+        if private or not module.name.startswith("_"):
+            importlib.import_module(f"{package}.{module.name}")
+
+
+def package_above(name: str) -> ModuleType:
+    """Return a package that is built on the caller's: methods that open something may need one that shows it.
+
+    Examples
+    --------
+    >>> package_above("fuzzymil.bags").__name__
+    'fuzzymil.bags'
+    """
+    return importlib.import_module(name)

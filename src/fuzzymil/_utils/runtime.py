@@ -1,4 +1,4 @@
-"""What compiled programs need of their process: threads, memory maps, and that it is not a fork."""
+"""What computations need of their process: threads, memory maps, that it is no fork; and a thread that loads ahead."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import contextlib
 import itertools
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import MissingExtraError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
@@ -97,3 +102,21 @@ def make_room() -> None:
         import jax
 
         jax.clear_caches()  # type: ignore[no-untyped-call]
+
+
+def prefetch(load: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield ``load(item)`` for each item, loading the next one in a background thread.
+
+    Examples
+    --------
+    >>> list(prefetch(str.upper, ["a", "b"]))
+    ['A', 'B']
+    """
+    waiting = iter(items)
+    with ThreadPoolExecutor(1, thread_name_prefix="fuzzymil-prefetch") as worker:
+        pending = [worker.submit(load, item) for item in itertools.islice(waiting, 1)]
+        while pending:
+            ready = pending.pop().result()
+            pending = [worker.submit(load, item) for item in itertools.islice(waiting, 1)]
+            yield ready
+            del ready  # at most two results are in memory at a time

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils import arrays, html, memory
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, data_frame
 from fuzzymil._utils.drawings import histogram, histogram_svg
 from fuzzymil._utils.errors import (
     InputError,
@@ -26,7 +26,6 @@ from fuzzymil._utils.errors import (
     did_you_mean,
     warn_user,
 )
-from fuzzymil._utils.frames import data_frame
 from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words
@@ -34,9 +33,8 @@ from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, featur
 __all__ = ["Bags", "as_bags", "bags_of_table"]
 
 NO_TABLE = (
-    "This needs a table with one row per sample, which bags of several instances are not: wrap it in PerInstance if it "
-    "is a transformer of rows, in NaiveMIL if it is a classifier or regressor of rows, and use n_estimators=... "
-    "instead of bagging."
+    "This needs a table with one row per sample, but bags have several instances: wrap a transformer of rows in "
+    "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging."
 )
 
 _AT_ONCE = 1 << 23  # numbers of sparse instances that are made dense at once
@@ -78,7 +76,7 @@ class Bags:
     columns : Columns, optional
         What the features mean: numbers, categories, dates. Their names are the feature names.
     source : Source, optional
-        Where the instances come from: their rows in a file or table, and its columns that are no features.
+        Where the instances come from: their rows in a file or table, and its columns that are not features.
 
     Examples
     --------
@@ -103,11 +101,11 @@ class Bags:
         source: Source | None = None,
     ) -> None:
         self.sparse: Any = arrays.sparse_rows(instances) if arrays.is_sparse(instances) else None
-        self._dense = arrays.frozen(arrays.matrix(instances)) if self.sparse is None else None
+        self._dense = arrays.read_only(arrays.matrix(instances)) if self.sparse is None else None
         n_instances, n_features = self._stored.shape
-        self.offsets = arrays.frozen(_input.check_offsets(offsets, n_instances))
+        self.offsets = arrays.read_only(_input.check_offsets(offsets, n_instances))
         n_bags = len(self.offsets) - 1
-        self.ids = arrays.frozen(np.arange(n_bags) if ids is None else _input.identifiers(ids, n_bags, "bags"))
+        self.ids = arrays.read_only(np.arange(n_bags) if ids is None else _input.identifiers(ids, n_bags, "bags"))
         if (self.sizes < 1).any():
             raise InputError(_input.EMPTY_BAG.format(self.ids[np.argmin(self.sizes)]))
         if n_features == 0:  # worded as scikit-learn's checks expect
@@ -124,8 +122,8 @@ class Bags:
             got = f"{len(source.rows)} rows" if isinstance(source, Source) else described(source)
             raise InputError(f"source must describe the {n_instances} instances, got {got}.")
         self.source = source
-        self.labels = _input.frozen_column(labels, n_bags, "labels", "bags")
-        self.instance_labels = _input.frozen_column(instance_labels, n_instances, "instance labels", "instances")
+        self.labels = _input.read_only_column(labels, n_bags, "labels", "bags")
+        self.instance_labels = _input.read_only_column(instance_labels, n_instances, "instance labels", "instances")
         self._refuse(np.isinf, "is infinite: replace it with a number, or with NaN if unknown.")
 
     # ------------------------------------------------------------------ constructors
@@ -256,7 +254,7 @@ class Bags:
         exclude_text : bool
             Use no text, except for columns that are named.
         keep : columns
-            No features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
+            Not used as features, but kept in ``bags.source.extra``: the person that bags belong to, an address.
         decimal, thousands : str
             How numbers that are text are written: ``","`` and ``"."`` for ``7.698,09``. ``45%`` is 45 in any case.
         columns : Columns, optional
@@ -329,8 +327,8 @@ class Bags:
             raise InputError(f"Bags with different features cannot be concatenated: {' and '.join(map(str, found))}.")
         if all(part.columns is not None for part in parts):  # the same category has the same code in all of them
             columns = parts[0].columns.union([part.columns for part in parts[1:]])
-            parts = [part.with_features(part.aligned(columns).instances, columns) for part in parts]
-        ids = arrays.joined([part.ids for part in parts])
+            parts = [part.with_features(part.align(columns).instances, columns) for part in parts]
+        ids = arrays.concatenate([part.ids for part in parts])
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
@@ -338,8 +336,8 @@ class Bags:
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
-            labels=arrays.joined([part.labels for part in parts]),
-            instance_labels=arrays.joined([part.instance_labels for part in parts]),
+            labels=arrays.concatenate([part.labels for part in parts]),
+            instance_labels=arrays.concatenate([part.instance_labels for part in parts]),
             columns=parts[0].columns if len({part.columns for part in parts}) == 1 else None,
             source=Source.concatenate([part.source for part in parts]),
         )
@@ -360,10 +358,10 @@ class Bags:
             lack = memory.shortage(8.0 * self.n_instances * self.n_features)
             if lack is not None:
                 raise InputError(
-                    f"Here, sparse instances must become a dense array: {lack}. Use fewer features, for example those "
-                    "of PerInstance(TruncatedSVD(100)), or MI-ANFIS with rules that are chosen, which need not."
+                    f"Sparse instances must become a dense array here: {lack}. Use fewer features, for example with "
+                    "PerInstance(TruncatedSVD(100)), or choose rules, which accepts sparse instances."
                 )
-            self._dense = arrays.frozen(self.sparse.toarray())
+            self._dense = arrays.read_only(self.sparse.toarray())
         return self._dense
 
     @property
@@ -423,7 +421,7 @@ class Bags:
         return self.n_bags
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Return the instances if every bag has one; otherwise raise: bags are no table."""
+        """Return the instances if every bag has one; otherwise raise: bags are not a table."""
         del copy
         if self.n_bags == self.n_instances:
             return np.array(self.instances, dtype)
@@ -437,7 +435,7 @@ class Bags:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable.
-        self.__dict__.update({key: arrays.frozen(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
+        self.__dict__.update({key: arrays.read_only(x) if isinstance(x, np.ndarray) else x for key, x in state.items()})
 
     def __repr__(self) -> str:
         sizes = self.sizes
@@ -494,7 +492,7 @@ class Bags:
         )
 
     def per_bag(self, name: str) -> Array:
-        """Return the value of a column that is no feature (``source.extra``), shape (n_bags,), if bags have one each.
+        """Return the value of a column that is not a feature (``source.extra``), shape (n_bags,), if bags have one each.
 
         Examples
         --------
@@ -556,7 +554,7 @@ class Bags:
         kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
         return Bags(instances, self.offsets, columns=columns, **kept)
 
-    def aligned(self, columns: Columns, optional: Collection[str] = ()) -> Bags:
+    def align(self, columns: Columns, optional: Collection[str] = ()) -> Bags:
         """Return bags with the features of others, in their order and with their codes of categories.
 
         Other features are left out; unknown categories get codes after all known ones. Bags that do not say what their
@@ -576,7 +574,7 @@ class Bags:
         >>> table = pd.DataFrame({"bag": ["a", "b"], "channel": ["fax", "email"], "pages": [3.0, 4.0]})
         >>> bags = Bags.from_frame(table, "bag", categorical=["channel"])
         >>> trained_on = Columns([Column("pages"), Column("channel", "category", ("email", "support"))])
-        >>> aligned = bags.aligned(trained_on)
+        >>> aligned = bags.align(trained_on)
         >>> aligned.instances.tolist(), aligned.columns[1].categories
         ([[3.0, 2.0], [4.0, 0.0]], ('email', 'support', 'fax'))
         """
@@ -613,12 +611,12 @@ class Bags:
             return self.with_features(rows, Columns([*self.columns, *map(Column, names)]))
         return self.with_rows(rows, [*self.names, *names])
 
-    def only(self, features: Sequence[int] | Array) -> Bags:
+    def select_features(self, features: Sequence[int] | Array) -> Bags:
         """Return bags with some of the features, by their positions; sparse ones become dense.
 
         Examples
         --------
-        >>> Bags.from_list([[[1.0, 2.0, 3.0]]], ["a", "b", "c"]).only([2, 0]).feature_names
+        >>> Bags.from_list([[[1.0, 2.0, 3.0]]], ["a", "b", "c"]).select_features([2, 0]).feature_names
         ('c', 'a')
         """
         places = list(map(int, features))
@@ -836,7 +834,7 @@ def _bags_html(bags: Bags) -> str:
     if bags.labels is not None and bags.labels.ndim == 1:
         parts.append(html.line(f"Labels: {_label_counts(bags.labels)}"))
     rows = [_summary(column, bags.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
-    heads = ["feature", "values", "least", "median", "greatest", "missing", ""]
+    heads = ["feature", "values", "minimum", "median", "maximum", "missing", ""]
     parts.append(html.table("Features", heads, rows, n_words=2))
     if len(columns) > _FEATURES:
         parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))

@@ -17,10 +17,10 @@ from fuzzymil._utils.arrays import (
     codes,
     column_names,
     depth,
-    frozen,
     is_sparse,
     missing,
     numeric,
+    read_only,
     sparse_rows,
     text_names,
 )
@@ -78,9 +78,9 @@ def column(values: Any, length: int, what: str, of: str) -> Array:
     return found
 
 
-def frozen_column(values: Any, length: int, what: str, of: str) -> Array | None:
+def read_only_column(values: Any, length: int, what: str, of: str) -> Array | None:
     """Return a read-only `column`, or None for None."""
-    return None if values is None else frozen(column(values, length, what, of))
+    return None if values is None else read_only(column(values, length, what, of))
 
 
 def identifiers(values: Any, length: int, of: str, where: Callable[[int], str] | None = None) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, described
-from fuzzymil._utils.prefetch import prefetch
+from fuzzymil._utils.runtime import prefetch
 from fuzzymil.bags._bags import Bags, as_bags
 
 

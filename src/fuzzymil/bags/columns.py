@@ -213,7 +213,7 @@ class Columns(tuple[Column, ...]):
                 continue
             if column.name not in places:
                 raise InputError(
-                    f"The bags have no feature {column.name!r}, which was there in training; their features are "
+                    f"The bags have no feature {column.name!r}, which the training data had; their features are "
                     f"{listed(places)}.{did_you_mean(column.name, places)} If the data has it, read the data "
                     "with columns=model.columns_."
                 )
@@ -307,7 +307,7 @@ def _recode(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
 
 
 def category_key(name: str) -> str:
-    """Return what is compared of the name of a category: neither case nor the number of blanks matters.
+    """Return what is compared of the name of a category: case and the number of spaces do not matter.
 
     Examples
     --------
@@ -318,5 +318,5 @@ def category_key(name: str) -> str:
 
 
 def category_name(name: str) -> str:
-    """Return the name of a category without needless blanks."""
+    """Return the name of a category with single spaces."""
     return " ".join(name.split())

@@ -74,12 +74,12 @@ class NumberFormat:
             )
         if self.decimal == self.thousands:
             raise ParameterError(
-                f"decimal and thousands are both {self.decimal!r}: if decimals are written with it, pass only decimal; "
-                f"otherwise pass decimal={'.' if self.decimal == ',' else ','!r}, too."
+                f"decimal and thousands are both {self.decimal!r}: if it is the decimal separator, omit thousands; "
+                f"otherwise pass decimal={'.' if self.decimal == ',' else ','!r} as well."
             )
 
     def parse(self, text: str) -> float | None:
-        """Return the number that a text is, without its sign; None if it is none.
+        """Return the number that a text is, without its sign; None if it is not one.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class NumberFormat:
     def parse_all(self, texts: Collection[str]) -> Array | None:
         """Return the numbers that texts are; None if one is none, or if they have different signs.
 
-        In the usual notation, it is also None without a sign: digits that are text may be codes.
+        In plain numbers, it is also None without a sign: digits that are text may be codes.
         """
         signs = {_unit_sign(text) for text in texts}
         if len(signs) != 1 or (self == PLAIN_NUMBERS and signs == {""}):
@@ -105,7 +105,7 @@ class NumberFormat:
         return None if None in found else np.array(found, float)
 
     def is_foreign(self, text: str) -> bool:
-        """Return whether a text is a number with a sign or in another notation than this.
+        """Return whether a text is a number with a sign or in another format than this.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class NumberFormat:
         )
 
     def _change_to(self, other: NumberFormat) -> str:
-        """Return the parameters that would read numbers in another notation."""
+        """Return the parameters that would read numbers in another format."""
         changed = [("decimal", self.decimal, other.decimal), ("thousands", self.thousands, other.thousands)]
         return ", ".join(f"{name}={wanted!r}" for name, mine, wanted in changed if mine != wanted)
 
@@ -450,7 +450,7 @@ class TextSeries:
         return None if found is None else NumberSeries(np.append(found, np.nan)[self.codes], "hour of day")
 
     def as_numbers(self) -> Array:
-        """Return the distinct values as numbers; NaN for what is no number."""
+        """Return the distinct values as numbers; NaN for what is not a number."""
         return np.array([_as_float(value) for value in self.distinct])
 
     def parse_numbers(self, number_format: NumberFormat) -> Series:

@@ -9,7 +9,16 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags._bags import Bags
 
-__all__ = ["FIVE", "STATISTICS", "THREE", "bag_deviations", "bag_means", "bag_statistics", "filled", "typical_values"]
+__all__ = [
+    "FIVE",
+    "STATISTICS",
+    "THREE",
+    "bag_deviations",
+    "bag_means",
+    "bag_statistics",
+    "fill_missing",
+    "typical_values",
+]
 
 
 def bag_means(bags: Bags) -> Array:
@@ -127,12 +136,12 @@ def _known_quantiles(rows: Array, shares: Array) -> Array:
     return np.asarray(np.where(part < 0.5, low + step * part, high - step * (1 - part)))
 
 
-def filled(bags: Bags, values: Array) -> Bags:
+def fill_missing(bags: Bags, values: Array) -> Bags:
     """Return bags in which one value per feature, shape (n_features,), takes the place of each missing one.
 
     Examples
     --------
-    >>> filled(Bags.from_list([[[1.0], [float("nan")]]]), np.array([7.0]))[0].tolist()
+    >>> fill_missing(Bags.from_list([[[1.0], [float("nan")]]]), np.array([7.0]))[0].tolist()
     [[1.0], [7.0]]
     """
     missing = np.isnan(bags.instances)

@@ -84,7 +84,7 @@ class ColumnOptions:
     exclude_text : bool
         Whether no column of text is used, unless it is named.
     keep : tuple of str
-        Columns that are no features, but kept beside them.
+        Columns that are not features, but kept beside them.
     number_format : NumberFormat
         How numbers are written where they are text.
     """
@@ -194,7 +194,7 @@ class Source:
     rows : array of int, shape (n_instances,)
         The line of a text file, counted from 1, or the row of a table, counted from 0.
     extra : mapping of str to array of shape (n_instances,)
-        Columns that are no features: comments, addresses, dates.
+        Columns that are not features: comments, addresses, dates.
     place : str
         What ``rows`` are: ``"line"`` or ``"row"``.
     unused : tuple of (name, why, option)
@@ -218,8 +218,8 @@ class Source:
     label: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", arrays.frozen(np.asarray(self.rows, np.int64)))
-        object.__setattr__(self, "extra", {name: arrays.frozen(values) for name, values in self.extra.items()})
+        object.__setattr__(self, "rows", arrays.read_only(np.asarray(self.rows, np.int64)))
+        object.__setattr__(self, "extra", {name: arrays.read_only(values) for name, values in self.extra.items()})
         for name, values in self.extra.items():
             if len(values) != len(self.rows):
                 raise InputError(f"Column {name!r} has {len(values)} values for {len(self.rows)} rows.")
@@ -236,7 +236,7 @@ class Source:
         if len(known) < len(parts) or len({part.place for part in known}) > 1:
             return None
         shared = [name for name in known[0].extra if all(name in part.extra for part in known)]
-        extra = {name: arrays.joined([part.extra[name] for part in known]) for name in shared}
+        extra = {name: arrays.concatenate([part.extra[name] for part in known]) for name in shared}
         rows = np.concatenate([part.rows for part in known])
         label = known[0].label if len({part.label for part in known}) == 1 else ""
         found = {name: values for name, values in extra.items() if values is not None}
@@ -247,7 +247,7 @@ class Source:
         return f"{self.place} {self.rows[instance]}"
 
     def facts(self, instance: int) -> dict[str, Any]:
-        """Return what is known of an instance: its line or row, and the columns that are no features."""
+        """Return what is known of an instance: its line or row, and the columns that are not features."""
         found: dict[str, Any] = {self.place: int(self.rows[instance])}
         for name, values in self.extra.items():
             value = _plain_value(values[instance])

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from fuzzymil._utils.discovery import import_modules
+from fuzzymil._utils.registry import import_modules
 from fuzzymil.cli._streams import OutputError, open_streams
 
 if TYPE_CHECKING:

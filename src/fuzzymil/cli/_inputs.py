@@ -40,7 +40,7 @@ class Source:
         if hasattr(model, "columns_") and self.bags.columns is not None:
             self._report_spare(model.columns_)
             self._check_absent(model.columns_, model.columns_.names, "the model was trained on")
-            return self.bags.aligned(model.columns_)
+            return self.bags.align(model.columns_)
         if known is None or names is None or tuple(known) == names:
             return self.bags  # the model itself reports what is wrong with them
         absent = [name for name in known if name not in names]
@@ -224,7 +224,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
 
     Parameters are those of `read_data`, and the fitted model.
     """
-    from fuzzymil._utils.prefetch import prefetch
+    from fuzzymil._utils.runtime import prefetch
     from fuzzymil.bags import Column
     from fuzzymil.bags import Columns as Features
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError

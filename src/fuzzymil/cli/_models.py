@@ -128,7 +128,7 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
 
 def output_names(model: Any) -> tuple[str, ...]:
     """Return the names of the outputs of a model's rules."""
-    return tuple(str(getattr(output, "name", output)) for output in model.members_[0].outputs)
+    return tuple(model.members_[0].output_names)
 
 
 def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:

@@ -17,7 +17,7 @@ from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_mode
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.bags.series import NumberFormat
-    from fuzzymil.rules import MamdaniRules, RuleBase
+    from fuzzymil.rules import RuleBase
 
 _TABLES = (".csv", ".tsv", ".txt", ".data")
 
@@ -47,15 +47,14 @@ def read_answering(
     return _expert(rules), str(data), RuleFile(rules).read(data, columns, format)[1]
 
 
-def _expert(rules: RuleBase | MamdaniRules) -> Any:
+def _expert(rules: RuleBase) -> Any:
     """Return rules as a fitted model that predicts their outputs."""
     import numpy as np
 
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import MIMamdani, MISugeno
-    from fuzzymil.rules import RuleBase
 
-    kind = MISugeno if isinstance(rules, RuleBase) else MIMamdani
+    kind = MIMamdani if rules.concludes_sets else MISugeno
     names = list(rules.feature_names)
     return kind(rules=rules, threshold=None, missing="ignore").fit(
         Bags.from_long(np.zeros((1, len(names))), [0], feature_names=names)
@@ -65,7 +64,7 @@ def _expert(rules: RuleBase | MamdaniRules) -> Any:
 class RuleFile:
     """Rules as a model: the features that they need."""
 
-    def __init__(self, rules: RuleBase | MamdaniRules) -> None:
+    def __init__(self, rules: RuleBase) -> None:
         self.rules = rules
         self.feature_names_in_ = rules.feature_names
 
@@ -75,7 +74,7 @@ class RuleFile:
         In a table without a column of bags, every row is a bag of its own.
         """
         from fuzzymil.bags.series import NumberFormat
-        from fuzzymil.rules.inference import matched
+        from fuzzymil.rules.activations import matched
 
         needed = self.feature_names_in_
         if _is_table(data, format):
@@ -89,26 +88,20 @@ class RuleFile:
             only = tuple(needed) if {*needed} <= {*names} else columns.only
             columns = dataclasses.replace(columns, bag=bag, only=only)
         found = read_data(data, columns, format).bags
-        return "bag", self._noted("bag", matched(self._premises, found))
+        return "bag", self._noted("bag", matched(self.rules, found))
 
     def tables(self, data: Path, columns: Columns, format: str | None) -> Iterator[dict[str, list[Any]]]:
         """Yield tables: a column of bags, or of rows if the data has no bags, and one per output."""
         if _is_table(data, format):
             yield self._table(*self.read(data, columns, format))
             return
-        from fuzzymil.rules.inference import matched
+        from fuzzymil.rules.activations import matched
 
         found: collections.Counter[str] = collections.Counter()
         for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
-            found.update(self._gaps(matched(self._premises, bags)))
+            found.update(self._gaps(matched(self.rules, bags)))
             yield self._table("bag", bags)
         _note_gaps("bag", found)
-
-    @property
-    def _premises(self) -> Any:
-        from fuzzymil.rules import RuleBase
-
-        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
 
     def _noted(self, title: str, bags: Bags) -> Bags:
         _note_gaps(title, self._gaps(bags))
@@ -121,11 +114,11 @@ class RuleFile:
         from fuzzymil.inference.membership import Missing
 
         found = {}
-        asked = {condition.variable for rule in self._premises.rules for condition in rule.conditions}
-        for place, variable in enumerate(self._premises.variables):
+        asked = {condition.variable for rule in self.rules.rules for condition in rule.conditions}
+        for place, variable in enumerate(self.rules.variables):
             stated = variable.gaps or any(isinstance(term, Missing) for term in variable.terms.values())
             if variable.name in asked and not stated:
-                values = bags.only([place]).instances[:, 0]
+                values = bags.select_features([place]).instances[:, 0]
                 found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
         return {name: count for name, count in found.items() if count}
 
@@ -133,7 +126,7 @@ class RuleFile:
         import numpy as np
 
         found = self.rules.infer(bags)
-        names = [str(getattr(output, "name", output)) for output in self.rules.outputs]
+        names = list(self.rules.output_names)
         uncovered = np.asarray(found.uncovered).reshape(len(found.output), -1).any(axis=1)
         if uncovered.any():
             note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")

@@ -17,7 +17,7 @@ from fuzzymil.cli._models import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
-    from fuzzymil.rules import MamdaniRules
+    from fuzzymil.rules import RuleBase
 
 MOST_CLASSES = 20
 """Integer labels with more distinct values than this are treated as quantities."""
@@ -170,7 +170,7 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
         More parameters, as ``name=value``.
     init : str, optional
         "select" to choose rules, the name of an initialization to train them from, or a file with rules or a model.
-        If these are Mamdani rules, the estimator trains their sets. Additive rules of a classifier are a scorecard,
+        If these conclude sets, the estimator trains them. Additive rules of a classifier are a scorecard,
         whose sum is a logit, unless a loss is given.
     seed : int
 
@@ -186,7 +186,7 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
     from fuzzymil.rules import RuleBase
 
     start = None if init is None else _start(init)
-    if not (start is None or isinstance(start, str | RuleBase)):
+    if isinstance(start, RuleBase) and start.concludes_sets:
         return _mamdani(task, options, texts, start, seed)
     found = _with_constraints(options | _parsed(texts, known_settings(task)))
     details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
@@ -204,7 +204,7 @@ def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], ini
     return estimator if start is None else estimator.set_params(init=start)
 
 
-def _mamdani(task: Task, options: dict[str, Any], texts: Iterable[str], rules: MamdaniRules, seed: int) -> Any:
+def _mamdani(task: Task, options: dict[str, Any], texts: Iterable[str], rules: RuleBase, seed: int) -> Any:
     """Return an unfitted estimator that trains the sets of Mamdani rules."""
     from fuzzymil.estimators import MIANFISClassifier, MIMamdani
 
@@ -222,7 +222,7 @@ def _mamdani(task: Task, options: dict[str, Any], texts: Iterable[str], rules: M
     return MIMamdani(rules=rules, **_with_constraints(found), random_state=seed)
 
 
-def _middle(rules: MamdaniRules) -> float:
+def _middle(rules: RuleBase) -> float:
     """Return the middle of the first output's range, where two classes are told apart."""
     first = rules.outputs[0]
     if first.low is None or first.high is None:

@@ -117,8 +117,6 @@ def plot(
     - importance: how much worse the model is without each feature and each rule
     - effect: how the prediction changes as a feature moves over its range
     """
-    from fuzzymil.rules import MamdaniRules
-
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
@@ -127,7 +125,7 @@ def plot(
     fitted, source, bags = read_answering(model, data, columns, format, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
-    if kind is Kind.joined and not isinstance(fitted.members_[0], MamdaniRules):
+    if kind is Kind.joined and not fitted.members_[0].concludes_sets:
         raise ParameterError(
             f"plot joined is about the sets that Mamdani rules conclude, but the rules of {model} conclude numbers: "
             "plot explanation shows what each rule contributes."

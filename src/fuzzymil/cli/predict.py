@@ -81,7 +81,7 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
 
     ``witness`` says whether each bag's most influential row is shown, as "facts" or in "words".
     """
-    from fuzzymil._utils.arrays import joined
+    from fuzzymil._utils.arrays import concatenate
 
     known: list[tuple[Array, Array]] = []
     n_bags = n_unlike = 0
@@ -98,7 +98,7 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
     if n_unlike:
         note(f"{n_unlike} of {n_bags} bags more unusual than every training bag (coverage 0): see fuzzymil explain.")
     if known:
-        predicted, labels = (joined(columns) for columns in zip(*known, strict=True))
+        predicted, labels = (concatenate(columns) for columns in zip(*known, strict=True))
         note(_quality(model, predicted, labels))
 
 

@@ -110,7 +110,7 @@ def _member(members: list[Any], number: int) -> Any:
 def _difference(old: Any, new: Any, format: str, digits: int) -> str:
     import json
 
-    if type(old) is not type(new):
+    if old.concludes_sets != new.concludes_sets:
         raise ParameterError("--diff compares rules of one kind, but only one of these concludes numbers.")
     if format not in ("text", "json"):
         raise ParameterError(f"--diff is written as text or json, not as {format}.")
@@ -122,19 +122,17 @@ def _without_limits(found: Any) -> Any:
     """Return rules that do not clip values to the ranges of the inputs."""
     import dataclasses
 
-    base = getattr(found, "premises", found)
-    if not base.limited:
+    if not found.limited:
         return found
     note("Note: The model clips values to the range seen in training, which this format cannot express.")
-    base = dataclasses.replace(base, limited=False)
-    return dataclasses.replace(found, premises=base) if hasattr(found, "premises") else base
+    return dataclasses.replace(found, limited=False)
 
 
 def _text(found: Any, format: str, max_conditions: int, digits: int) -> str:
     from fuzzymil.rules.files import export_rules, what_is_lost
 
     is_table = format in ("markdown", "latex")
-    longest = max(len(rule.conditions) for rule in getattr(found, "premises", found).rules)
+    longest = max(len(rule.conditions) for rule in found.rules)
     if (format == "text" or is_table) and longest > max_conditions:
         note(f"Showing up to {max_conditions} of {longest} conditions per rule; --max-conditions {longest} shows all.")
     if format == "text":

@@ -13,7 +13,7 @@ it otherwise.
 the decorator `comparator` in a new file of this folder.
 """
 
-from fuzzymil._utils.discovery import import_modules
+from fuzzymil._utils.registry import import_modules
 from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
 from fuzzymil.comparators._positive import PositiveClass
 from fuzzymil.comparators._scaling import standardized

@@ -16,7 +16,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.bags.statistics import filled, typical_values
+from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, record_features
 from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
 
@@ -76,7 +76,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         bags = as_bags(X)
         classes, positive = _two_classes(bags, y, type(self).__name__)
         medians = typical_values(bags, 1)[0]
-        self._learn(in_fixed_order(filled(bags, medians).with_indicators()), positive)
+        self._learn(in_fixed_order(fill_missing(bags, medians).with_indicators()), positive)
         self.medians_ = medians
         self.classes_ = classes
         record_features(self, bags)
@@ -92,7 +92,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self, "classes_")  # set last: a fit that failed leaves none
-        return filled(compare_features(self, as_bags(X)), self.medians_).with_indicators()
+        return fill_missing(compare_features(self, as_bags(X)), self.medians_).with_indicators()
 
     def decision_function(self, X: Any) -> Array:
         """Return decision values, shape (n_bags,), greater than 0 for the second class."""

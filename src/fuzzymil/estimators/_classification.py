@@ -95,7 +95,7 @@ class NetworkClassifier(ClassifierMixin, Network):
         if len(classes) != 2:
             return 1
         rules = self._given_rules
-        given = () if rules is None else rules.outputs
+        given = () if rules is None else rules.output_names
         return positive_class(classes, given[0] if len(given) == 1 else "", self.positive)
 
     @property

@@ -17,6 +17,7 @@ from fuzzymil.estimators.inputs import bag_labels, class_labels, require_labels
 from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import RuleModel
 from fuzzymil.explain import Importance, importance
+from fuzzymil.rules import RuleBase
 
 
 class RuleEstimator(RuleModel, BaseEstimator):
@@ -123,10 +124,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
         matched by position.
         """
         check_is_fitted(self)
-        wanted = type(self.rules_)
-        if not isinstance(rules, wanted):
+        if not isinstance(rules, RuleBase):
+            raise ParameterError(f"rules must be a RuleBase, such as model.rules_.edit(...); got {described(rules)}.")
+        if rules.concludes_sets != self.rules_.concludes_sets:
+            kinds = "conclude numbers", "conclude sets"
             raise ParameterError(
-                f"rules must be a {wanted.__name__}, such as model.rules_.edit(...); got {described(rules)}."
+                f"These rules {kinds[rules.concludes_sets]}, but those of the model {kinds[not rules.concludes_sets]}."
             )
         kind, n_outputs = type(self).__name__, len(self.rules_.outputs)
         if len(rules.outputs) != n_outputs:

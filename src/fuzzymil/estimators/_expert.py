@@ -32,10 +32,9 @@ from fuzzymil.estimators.inputs import (
 )
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, label, real
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.inference.norms import DUAL
 from fuzzymil.learn.train.losses import LOSSES
-from fuzzymil.rules import RuleBase, inference
-from fuzzymil.rules.mamdani import MamdaniRules
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import matched
 from fuzzymil.rules.rule import Variable
 
 
@@ -91,23 +90,11 @@ def _parameters(kind: type) -> Callable[[Any], tuple[Any, ...]]:
     return operator.attrgetter(*(field.name for field in dataclasses.fields(kind)))
 
 
-def replaced(rules: RuleBase, settings: Mapping[str, Any]) -> RuleBase:
-    """Return rules with other operators; the S-norm follows the T-norm, and one default applies to all outputs."""
-    if not settings:
-        return rules
-    changes = dict(settings)
-    if "t_norm" in changes and rules.s_norm == DUAL[rules.t_norm]:
-        changes.setdefault("s_norm", "")
-    if "default" in changes and np.ndim(changes["default"]) == 0:
-        changes["default"] = (changes["default"],) * len(rules.outputs)
-    return dataclasses.replace(rules, **changes)
-
-
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class ExpertSystem(RuleEstimator):
     """Base of `MISugeno` and `MIMamdani`."""
 
-    kind_of_rules: ClassVar[type]
+    concludes_sets: ClassVar[bool]  # whether its rules do
 
     t_norm: str | None = None
     s_norm: str | None = None
@@ -129,6 +116,13 @@ class ExpertSystem(RuleEstimator):
     @abstractmethod
     def _described_rules(self) -> Any:
         """Return the rules that the parameters describe."""
+
+    def _of_this_kind(self, rules: RuleBase) -> RuleBase:
+        """Return rules, or raise `ParameterError` if they conclude something else than those of this estimator."""
+        if rules.concludes_sets != self.concludes_sets:
+            said, instead = ("terms of outputs", "MIMamdani") if rules.concludes_sets else ("numbers", "MISugeno")
+            raise ParameterError(f"These rules conclude {said}: use {instead} instead of {type(self).__name__}.")
+        return rules
 
     def _rules_read_once(self) -> Any:
         """Return the rules that the parameters describe, parsed again only if a parameter has changed."""
@@ -164,13 +158,13 @@ class ExpertSystem(RuleEstimator):
 
     def _settle(self, rules: Any, bags: Bags, y: Any, sample_weight: Any = None) -> Self:
         """Check that features and labels suit the rules, improve them, and record everything."""
-        _matched(rules, bags)
+        matched(rules, bags)
         classes, positive = None, 1
         if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
             one_positive(classes, self.positive)
-            if len(_output_names(rules)) == 1:
-                positive = positive_class(classes, _output_names(rules)[0], self.positive)
+            if len(rules.output_names) == 1:
+                positive = positive_class(classes, rules.output_names[0], self.positive)
                 self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -193,7 +187,7 @@ class ExpertSystem(RuleEstimator):
             self.__dict__.pop(name, None)
         if classes is not None:
             self.classes_ = classes
-            self.positive_ = classes.tolist()[positive] if len(_output_names(rules)) == 1 else None
+            self.positive_ = classes.tolist()[positive] if len(rules.output_names) == 1 else None
 
     @property
     def _positive_place(self) -> int:
@@ -203,7 +197,7 @@ class ExpertSystem(RuleEstimator):
 
     def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
         """Return the rules, with their outputs in the order of the classes, and the classes."""
-        outputs = _output_names(rules)
+        outputs = rules.output_names
         unlabeled = y is None and bags.labels is None
         if len(outputs) > 1:
             labels = np.array(outputs) if unlabeled else class_labels(bags, y, type(self).__name__)
@@ -229,7 +223,7 @@ class ExpertSystem(RuleEstimator):
             names = getattr(self, "feature_names_in_", None)
         known = None if bags.columns is None or bags.feature_names != names else bags.columns
         plain = Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names, columns=known, source=bags.source)
-        return _matched(self.rules_, plain)
+        return matched(self.rules_, plain)
 
     def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, None]:
         bags = self._bags_to_read(X)
@@ -344,12 +338,3 @@ class ExpertSystem(RuleEstimator):
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.input_tags.sparse = True
         return tags
-
-
-def _matched(rules: RuleBase | MamdaniRules, bags: Bags) -> Bags:
-    """Return the bags with the features of the rules, in their order."""
-    return inference.matched(rules if isinstance(rules, RuleBase) else rules.premises, bags)
-
-
-def _output_names(rules: RuleBase | MamdaniRules) -> tuple[str, ...]:
-    return tuple(output.name if isinstance(output, Variable) else output for output in rules.outputs)

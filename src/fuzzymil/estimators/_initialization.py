@@ -357,7 +357,7 @@ def _from_rules(
         masks=[masks] * n_fits,
         operators=operators,
         scaling=scaling,
-        outputs=given.outputs,
+        outputs=given.output_names,
         feature_names=bags.feature_names,
         default=given.default,
         loss=settings.loss,

@@ -16,7 +16,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._clusters import clustered
-from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
+from fuzzymil.estimators._expert import ExpertSystem, variables_of
 from fuzzymil.estimators._jobs import checked_weights, warn_stopped
 from fuzzymil.estimators._mianfis import MIANFISClassifier
 from fuzzymil.estimators.inputs import (
@@ -34,13 +34,14 @@ from fuzzymil.inference.membership import Gaussian
 from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.mamdani import train
 from fuzzymil.learn.train.scaling import Measures, Scaling
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import matched
-from fuzzymil.rules.mamdani import PREMISE_SETTINGS, TERMS, MamdaniActivations, MamdaniRules
+from fuzzymil.rules import RuleBase, SetActivations
+from fuzzymil.rules.activations import matched
+from fuzzymil.rules.conclusion import TERMS, Defuzzification
 from fuzzymil.rules.rule import Variable
 
-_PREMISES = tuple(name for name in PREMISE_SETTINGS if name != "limited")
-_CONCLUSIONS = ("implication", "accumulation", "defuzzify", "resolution", "default")
+_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha")
+_DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
+_SETTINGS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 _OF_TRAINING = ("initial_rules_", "history_", "touched_")
 
@@ -67,15 +68,15 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     outputs : mapping, sequence of Variable or None, default None
         The output variables: a mapping from names to a `Variable` with terms and a range. Not needed if the rules
         declare them.
-    rules : str, sequence of str, or MamdaniRules, default None
+    rules : str, sequence of str, or RuleBase, default None
         The rules, such as ``"IF hue is blue AND texture is not rough THEN sky is likely"``. None: learned.
     n_rules : int, default 10
         Number of rules to learn: at most as many are chosen; clusters are divided evenly among the classes.
     t_norm, s_norm, aggregation, alpha, implication, accumulation, defuzzify, resolution, default : default None
-        As in `MamdaniRules` and `RuleBase`. None: what the rules state (``USING implication = product``); otherwise
+        As in `RuleBase` and `Defuzzification`. None: what the rules state (``USING implication = product``); otherwise
         ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
         ``defuzzify="centroid"``, and the middle of its range for an output that no rule concludes. Chosen rules are
-        joined as in `MamdaniRules.from_additive`.
+        joined as in `RuleBase.to_mamdani`.
     threshold : float or None, default 0.5
         An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
     positive : label or None, default None
@@ -106,13 +107,13 @@ class MIMamdani(ExpertSystem, ExplainableModel):
 
     Attributes
     ----------
-    rule_base : MamdaniRules
+    rule_base : RuleBase
         The rules that the parameters describe, available without a fit; if there are none, the learned rules.
-    rules_ : MamdaniRules
+    rules_ : RuleBase
         The rules in use after a fit, with several outputs in the order of ``classes_``.
-    members_ : list of MamdaniRules
+    members_ : list of RuleBase
         ``[rules_]``, as in other models.
-    initial_rules_ : MamdaniRules
+    initial_rules_ : RuleBase
         The rules before training; only after training, as the next two.
     history_ : dict of str to array of shape (n_epochs,)
         Loss, error and greatest change of each epoch.
@@ -162,7 +163,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     Rule 2: IF anything THEN y is negative WITH 0...
     """
 
-    kind_of_rules = MamdaniRules
+    concludes_sets: ClassVar[bool] = True
 
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     outputs: Any = dataclasses.field(default=None, kw_only=False)
@@ -195,28 +196,29 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             raise ParameterError("inputs and outputs describe the variables of rules: pass rules too, or omit them.")
 
     @property
-    def rule_base(self) -> MamdaniRules:
+    def rule_base(self) -> RuleBase:
         """The rules that the parameters describe; if there are none, the learned rules."""
         self._check_settings()
         if self.rules is None:
             check_is_fitted(self)
             return self._with_settings(self.rules_)
-        found: MamdaniRules = self._rules_read_once()
+        found: RuleBase = self._rules_read_once()
         return found
 
-    def _described_rules(self) -> MamdaniRules:
-        if isinstance(self.rules, MamdaniRules):
+    def _described_rules(self) -> RuleBase:
+        if isinstance(self.rules, RuleBase):
             if self.inputs is not None or self.outputs is not None:
-                raise ParameterError("MamdaniRules already have inputs and outputs: omit inputs and outputs.")
-            return self._with_settings(self.rules)
-        variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
-        return self._with_settings(MamdaniRules.parse(self.rules, *variables))
+                raise ParameterError("A RuleBase already has inputs and outputs: omit inputs and outputs.")
+            found = self.rules
+        else:
+            variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
+            found = RuleBase.parse(self.rules, *variables)
+        return self._with_settings(self._of_this_kind(found))
 
-    def _with_settings(self, rules: MamdaniRules) -> MamdaniRules:
-        premises = replaced(rules.premises, self._chosen(_PREMISES))
-        return dataclasses.replace(rules, premises=premises, **self._chosen(_CONCLUSIONS))
+    def _with_settings(self, rules: RuleBase) -> RuleBase:
+        return rules.with_settings(**self._chosen(_SETTINGS))
 
-    def infer(self, X: Any) -> MamdaniActivations:
+    def infer(self, X: Any) -> SetActivations:
         """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
 
         Parameters
@@ -226,10 +228,10 @@ class MIMamdani(ExpertSystem, ExplainableModel):
 
         Returns
         -------
-        MamdaniActivations
+        SetActivations
             Truth of each rule for each instance, firing strength for each bag, the accumulated sets, and the output.
         """
-        found: MamdaniActivations = self._inferred(self.rule_base, X)
+        found: SetActivations = self._inferred(self.rule_base, X)
         return found
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -257,14 +259,14 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         return self._settle(learned(bags, y, sample_weight), bags, y, sample_weight)
 
     def _improved(
-        self, rules: MamdaniRules, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
-    ) -> MamdaniRules:
+        self, rules: RuleBase, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
+    ) -> RuleBase:
         """Train the rules, if that is asked for."""
         for name in _OF_TRAINING:  # from an earlier fit
             self.__dict__.pop(name, None)
         if not self.max_epochs:
             return rules
-        seen = matched(rules.premises, bags)
+        seen = matched(rules, bags)
         found = train(
             rules,
             seen,
@@ -287,7 +289,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         self.initial_rules_, self.history_, self.touched_ = rules, found.history, found.touched
         return found.rules
 
-    def _targets(self, rules: MamdaniRules, classes: Array | None, positive: int, bags: Bags, y: Any) -> Array:
+    def _targets(self, rules: RuleBase, classes: Array | None, positive: int, bags: Bags, y: Any) -> Array:
         """Return what the outputs should be, (b, k): of classes, the ends of their ranges."""
         if y is None and bags.labels is None:
             raise InputError("Training needs a label for each bag: pass y, or set max_epochs=0.")
@@ -301,12 +303,12 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         own = classes[[positive]] if len(ends) == 1 else classes
         return np.where(labels[:, None] == own, ends[:, 1], ends[:, 0])
 
-    def with_rules(self, rules: MamdaniRules) -> Self:
+    def with_rules(self, rules: RuleBase) -> Self:
         """Return a fitted copy with other rules, for example edited ones, and their operators.
 
         Parameters
         ----------
-        rules : MamdaniRules
+        rules : RuleBase
             Rules over the model's features, with as many outputs as its own.
 
         Examples
@@ -319,14 +321,14 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         """
         rules = self._suitable(rules)
         model = copy.copy(self)
-        unset = dict.fromkeys((*_PREMISES, *_CONCLUSIONS, "constraints"))
+        unset = dict.fromkeys((*_SETTINGS, "constraints"))
         model.set_params(inputs=None, outputs=None, rules=rules, frozen=(), max_epochs=0, **unset)
         for name in _OF_TRAINING:
             model.__dict__.pop(name, None)
         model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
         return model
 
-    def _clustered_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
+    def _clustered_rules(self, bags: Bags, y: Any, sample_weight: Any) -> RuleBase:
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         labels = class_labels(bags, y, type(self).__name__)
         classes, groups = np.unique(labels, return_inverse=True)
@@ -363,30 +365,37 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         conclusions = [
             {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
         ]
-        outputs = tuple(Variable(name, TERMS, 0.0, 1.0) for name in names)
-        return MamdaniRules(premises, outputs, tuple(conclusions), **self._chosen(_CONCLUSIONS))
+        chosen = {"default": self.default} if self.default is not None else {}
+        return dataclasses.replace(
+            premises,
+            rules=tuple(rule.concluding(said) for rule, said in zip(premises.rules, conclusions, strict=True)),
+            outputs=tuple(Variable(name, TERMS, 0.0, 1.0) for name in names),
+            **{"default": ()} | chosen,
+            defuzzification=Defuzzification(**self._chosen(_DEFUZZIFICATION)),
+        )
 
-    def _chosen_rules(self, bags: Bags, y: Any, sample_weight: Any) -> MamdaniRules:
+    def _chosen_rules(self, bags: Bags, y: Any, sample_weight: Any) -> RuleBase:
         """Return the rules that explain the labels of bags best, concluding sets instead of numbers."""
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         model = MIANFISClassifier(self.n_rules, init="select", positive=self.positive, random_state=self.random_state)
-        rules = MamdaniRules.from_additive(model.fit(bags, y, sample_weight).rules_)
+        rules = model.fit(bags, y, sample_weight).rules_.to_mamdani()
         return self._with_settings(rules)
 
-    def _with_classes(self, rules: MamdaniRules, bags: Bags, y: Any) -> tuple[MamdaniRules, Array]:
+    def _with_classes(self, rules: RuleBase, bags: Bags, y: Any) -> tuple[RuleBase, Array]:
         if len(rules.outputs) > 1 and not (y is None and bags.labels is None):
             classes = np.unique(class_labels(bags, y, type(self).__name__))
-            outputs = [output.name for output in rules.outputs]
+            outputs = rules.output_names
             named = any(name in outputs for label in classes for name in names_of_class(label))
             if len(classes) == 2 and not named:
                 rules = concluding(rules, outputs[0])
         return super()._with_classes(rules, bags, y)
 
-    def _with_outputs(self, rules: MamdaniRules, order: list[int]) -> MamdaniRules:
+    def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:
         return dataclasses.replace(
             rules,
             outputs=tuple(rules.outputs[k] for k in order),
             default=tuple(rules.default[k] for k in order),
+            defuzzification=None if rules.defuzzification is None else rules.defuzzification.reordered(order),
         )
 
     def _likely(self, output: Array) -> Array:
@@ -410,7 +419,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
         return np.asarray(likely)
 
-    def _set_fitted(self, rules: MamdaniRules, classes: Array | None, positive: int) -> None:
+    def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
         super()._set_fitted(rules, classes, positive)
         self._members = [rules]
 
@@ -421,27 +430,25 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         return tags
 
 
-def concluding(rules: MamdaniRules, output: str) -> MamdaniRules:
+def concluding(rules: RuleBase, output: str) -> RuleBase:
     """Return the rules about a single output.
 
     Examples
     --------
     >>> risk, haste = (Variable(name, TERMS, 0, 1) for name in ("risk", "haste"))
     >>> texts = ["IF anything THEN risk is negative, haste is positive", "IF anything THEN haste is negative"]
-    >>> print(concluding(MamdaniRules.parse(texts, [Variable("x")], [risk, haste]), "risk"))
+    >>> print(concluding(RuleBase.parse(texts, [Variable("x")], [risk, haste]), "risk"))
     Rule 1: IF anything THEN risk is negative
     """
-    kept = [r for r, concluded in enumerate(rules.conclusions) if output in concluded]
+    kept = [r for r, rule in enumerate(rules.rules) if output in rule.terms]
     if not kept:
         raise ParameterError(f"No rule concludes {output!r}.")
-    alpha = rules.premises.alpha
-    premises = dataclasses.replace(
-        rules.premises,
-        rules=tuple(rules.premises.rules[r] for r in kept),
-        alpha=tuple(alpha[r] for r in kept) if isinstance(alpha, tuple) else alpha,
-    )
     k = rules.place_of(output)
-    conclusions = tuple({output: rules.conclusions[r][output]} for r in kept)
     return dataclasses.replace(
-        rules, premises=premises, outputs=(rules.outputs[k],), conclusions=conclusions, default=(rules.default[k],)
+        rules,
+        rules=tuple(rules.rules[r].concluding({output: rules.rules[r].terms[output]}) for r in kept),
+        alpha=tuple(rules.alpha[r] for r in kept) if isinstance(rules.alpha, tuple) else rules.alpha,
+        outputs=(rules.outputs[k],),
+        default=(rules.default[k],),
+        defuzzification=None if rules.defuzzification is None else rules.defuzzification.reordered([k]),
     )

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.bags.statistics import filled, typical_values
+from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.estimators.inputs import bag_labels, compare_features, record_features
 
 POOLS = {
@@ -93,7 +93,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
             )
         bags = as_bags(X)
         if not self._takes_missing():
-            bags = filled(bags, typical_values(bags, 1)[0])
+            bags = fill_missing(bags, typical_values(bags, 1)[0])
         labels = np.repeat(bag_labels(bags, y, type(self).__name__), bags.sizes, axis=0)
         weights = {}
         if sample_weight is not None:
@@ -116,7 +116,7 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     def _bags(self, X: Any) -> Bags:
         check_is_fitted(self)
         bags = compare_features(self, as_bags(X))
-        return (bags if self._takes_missing() else filled(bags, self.medians_)).with_indicators()
+        return (bags if self._takes_missing() else fill_missing(bags, self.medians_)).with_indicators()
 
     def _pooled(self, scores: Array, bags: Bags) -> Array:
         return np.asarray(POOLS[self.pool](scores, bags.offsets[:-1]))

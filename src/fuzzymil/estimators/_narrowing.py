@@ -28,7 +28,7 @@ class Narrowed(NamedTuple):
         if not bags.is_large_sparse:
             return cls(bags, bags)
         places = informative_features(bags, coding.targets, coding.weights)
-        return cls(bags, bags.only(places), places)
+        return cls(bags, bags.select_features(places), places)
 
     def rules(self, found: RuleBase) -> RuleBase:
         """Return rules over all features."""

@@ -378,7 +378,7 @@ class Network(NetworkSettings, Committee, RuleEstimator):
             masks=[rules.compile()[1] for rules in members],
             operators=members[0].compile()[2],
             scaling=axes,
-            outputs=members[0].outputs,
+            outputs=members[0].output_names,
             feature_names=None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
             default=members[0].default,
             loss=loss,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.estimators._expert import ExpertSystem, replaced, variables_of
+from fuzzymil.estimators._expert import ExpertSystem, variables_of
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, RuleBase
@@ -96,7 +96,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
     ['sky']
     """
 
-    kind_of_rules = RuleBase
+    concludes_sets: ClassVar[bool] = False
 
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
@@ -115,7 +115,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         if isinstance(self.rules, RuleBase):
             if self.inputs is not None:
                 raise ParameterError("A RuleBase already has its inputs: leave inputs out.")
-            return replaced(self.rules, given)
+            return self._of_this_kind(self.rules).with_settings(**given)
         if self.rules is None:
             raise ParameterError("MISugeno needs rules, for example MISugeno(inputs, ['IF hue is blue THEN sky = 1']).")
         variables = variables_of("inputs", self.inputs)
@@ -123,7 +123,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         stated = {"default", *parser.read(self.rules, variables).settings}
         further = {name: value for name, value in given.items() if name not in stated}
         changed = {name: value for name, value in given.items() if name in stated}
-        return replaced(RuleBase.parse(self.rules, variables, **further), changed)
+        return self._of_this_kind(RuleBase.parse(self.rules, variables, **further)).with_settings(**changed)
 
     def infer(self, X: Any) -> Activations:
         """Apply the rules that the parameters describe to bags; does not need `fit`.

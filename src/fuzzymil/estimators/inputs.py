@@ -76,7 +76,7 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
         if hasattr(estimator, "columns_") or absent:
             # The rules are only asked if something is absent: naming the sets of many features takes a while.
             unread = absent and absent - {*getattr(estimator, "used_features_", absent)}
-            bags = bags.aligned(columns, optional=unread)
+            bags = bags.align(columns, optional=unread)
     kind = getattr(estimator, "kind", type(estimator).__name__)  # a saved model answers for another
     known = getattr(estimator, "feature_names_in_", None)
     names = bags.feature_names

@@ -378,9 +378,12 @@ class NetworkSettings:
     @property
     def _given_rules(self) -> RuleBase | None:
         """The rules given as ``init``, as a value or as text."""
-        if isinstance(self.init, str) and _RULES.search(self.init):
-            return _parsed(self.init)
-        return self.init if isinstance(self.init, RuleBase) else None
+        found = _parsed(self.init) if isinstance(self.init, str) and _RULES.search(self.init) else self.init
+        if not isinstance(found, RuleBase):
+            return None
+        if found.concludes_sets:
+            raise ParameterError("init has rules that conclude sets: train them with MIMamdani(rules=...).")
+        return found
 
     @property
     def _constraints(self) -> Constraints | None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.estimators.options import Variant
 from fuzzymil.estimators.saved import (
@@ -28,7 +28,6 @@ from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.learn.train.constraints import Constraints, Touched
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase, json
-from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dict", "model_to_dict", "save_model"]
@@ -38,7 +37,6 @@ __all__ = ["FORMAT", "FORMAT_VERSION", "load_model", "loadable", "model_from_dic
 # Parameters whose values are objects of this library: type, to plain values, and back.
 _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "rule_base": (RuleBase, RuleBase.to_dict, RuleBase.from_dict),
-    "mamdani_rules": (MamdaniRules, MamdaniRules.to_dict, MamdaniRules.from_dict),
     "variable": (Variable, json.encode_variable, json.decode_variable),
     "set": (MembershipFunction, json.encode_set, json.decode_set),
     "constraints": (Constraints, Constraints.to_dict, Constraints.of),
@@ -216,7 +214,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
         model.feature_names_in_ = names
     if "columns" in document:
         model.columns_ = decode_columns(document, names)
-    if hasattr(kind, "kind_of_rules"):
+    if hasattr(kind, "concludes_sets"):  # an expert system
         _restore_expert(model, document)
     else:
         _restore_network(model, document)
@@ -243,7 +241,8 @@ def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
 
 def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
     """Set the rules and classes of an expert system."""
-    rules = model.kind_of_rules.from_dict(document["rules"])
+    rules = RuleBase.from_dict(document["rules"])
+    check(rules.concludes_sets == model.concludes_sets, "the conclusions of the rules")
     names = getattr(model, "feature_names_in_", None)
     known = len(rules.feature_names) == model.n_features_in_ if names is None else {*rules.feature_names} <= {*names}
     check(known, "the feature names of the rules")
@@ -254,7 +253,7 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         check(classes.shape == (2 if n_outputs == 1 else n_outputs,), "the number of classes")
     model._set_fitted(rules, classes, decode_positive(document))
     if "history" in document:
-        model.initial_rules_ = model.kind_of_rules.from_dict(document["initial"])
+        model.initial_rules_ = RuleBase.from_dict(document["initial"])
         check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
         model.history_ = _decode_history(document["history"])
         model.touched_ = [

@@ -22,9 +22,8 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.engines.numpy import sigmoid
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.cards import rule_cards
-from fuzzymil.rules.inference import asked_of_instances, infer_output
-from fuzzymil.rules.mamdani import numeric_view
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
 
@@ -223,7 +222,7 @@ class RuleModel(ABC):
 class ExplainableModel(RuleModel):
     """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
-    _members: list[Any]  # RuleBase or MamdaniRules, or functions that make them
+    _members: list[Any]  # rule bases, or functions that make them
     _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
 
     @property
@@ -253,7 +252,7 @@ class ExplainableModel(RuleModel):
     def used_features_(self) -> tuple[str, ...]:
         """Names of the features that rules read in conditions or conclusions; predictions depend on no others."""
         read: dict[str, None] = {}
-        for rules in map(numeric_view, self.members_):
+        for rules in self.members_:
             read |= dict.fromkeys(rules.feature_names[d] for d in used_features([rules]))
         return tuple(read)
 
@@ -274,7 +273,7 @@ class ExplainableModel(RuleModel):
         bag : id or position, optional
             The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
         output : str, optional
-            The output to explain, one of ``rules_.outputs``. Default: that of the predicted class; for a regressor,
+            The output to explain, one of ``rules_.output_names``. Default: that of the predicted class; for a regressor,
             the first.
 
         Returns
@@ -375,8 +374,8 @@ class ExplainableModel(RuleModel):
         parts = [html.element("p", title, kind="rule"), html.line(*facts)]
         if len(self.members_) > 1:
             parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))
-        limited = reading.classes is not None and isinstance(rules, RuleBase) and rules.normalize
-        cards = rule_cards(rules, limit=reading.threshold) if limited else rules._cards()
+        limited = reading.classes is not None and not rules.concludes_sets and rules.normalize
+        cards = rule_cards(rules, limit=reading.threshold) if limited else rule_cards(rules)
         return html.fragment(*parts, cards)
 
 

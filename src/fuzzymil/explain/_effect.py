@@ -16,10 +16,9 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.bags import Bags
-from fuzzymil.explain._explain import Reading
 from fuzzymil.explain._importance import mean_output, with_values
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.mamdani import numeric_view
+from fuzzymil.explain.explanation import Reading
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Effect", "EffectCurve", "effect"]
@@ -151,7 +150,7 @@ class Effect:
 
 
 def effect(
-    members: Sequence[RuleBase | MamdaniRules],
+    members: Sequence[RuleBase],
     bags: Bags,
     feature: str | int,
     *,
@@ -164,7 +163,7 @@ def effect(
 
     Parameters
     ----------
-    members : sequence of RuleBase or MamdaniRules
+    members : sequence of RuleBase
         Whose outputs are averaged.
     bags : Bags
         With the features of the rules, in their order.
@@ -199,7 +198,7 @@ def effect(
     if not len(present):
         raise InputError(f"All values of {known[d]!r} are missing, so its effect is unknown.")
     values, counts = _grid(variable, present, n_points)
-    chosen = _lines(reading, numeric_view(members[0]).outputs, positive)
+    chosen = _lines(reading, members[0].output_names, positive)
 
     def answers(changed: Bags) -> Array:
         output = mean_output(members, changed)

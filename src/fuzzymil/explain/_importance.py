@@ -15,16 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from fuzzymil._utils import html
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, data_frame
 from fuzzymil._utils.drawings import bar
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil._utils.frames import data_frame
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.inference import infer_output
-from fuzzymil.rules.mamdani import numeric_view
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import infer_output
 
 __all__ = ["FeatureImportance", "Importance", "RuleImportance", "importance", "mean_output", "with_values"]
 
@@ -346,7 +344,7 @@ Score = Callable[[Array, Array], float]
 
 
 def importance(
-    members: Sequence[RuleBase | MamdaniRules],
+    members: Sequence[RuleBase],
     bags: Bags,
     score: Score,
     *,
@@ -360,7 +358,7 @@ def importance(
 
     Parameters
     ----------
-    members : sequence of RuleBase or MamdaniRules
+    members : sequence of RuleBase
         Whose outputs are averaged.
     bags : Bags
         With the features of the rules, in their order.
@@ -395,7 +393,7 @@ def importance(
     def spread(drops: Array) -> float:
         return float(drops.std(ddof=1)) if len(drops) > 1 else 0.0
 
-    used = set(used_features([numeric_view(rules) for rules in members]))
+    used = set(used_features(members))
     features = []
     for d, name in enumerate(members[0].feature_names):
         if d not in used:
@@ -426,7 +424,7 @@ def importance(
     )
 
 
-def mean_output(members: Iterable[RuleBase | MamdaniRules], bags: Bags) -> Array:
+def mean_output(members: Iterable[RuleBase], bags: Bags) -> Array:
     """Return the mean output (n_bags, n_outputs) of rule bases.
 
     Examples
@@ -435,11 +433,7 @@ def mean_output(members: Iterable[RuleBase | MamdaniRules], bags: Bags) -> Array
     >>> mean_output([rules, rules.edit(conclusions={2: 3})], Bags.from_list([[[1.0]]])).round(2).tolist()
     [[1.99]]
     """
-    found = [
-        infer_output(rules, bags) if isinstance(rules, RuleBase) else np.asarray(rules.infer(bags).output)
-        for rules in members
-    ]
-    return np.asarray(np.mean(found, axis=0))
+    return np.asarray(np.mean([infer_output(rules, bags) for rules in members], axis=0))
 
 
 def _drawn(everything: Array, groups: Array | None, rng: np.random.Generator) -> Array:
@@ -469,17 +463,15 @@ def with_values(bags: Bags, d: int, values: Any) -> Bags:
     return Bags(instances, bags.offsets, feature_names=bags.feature_names, columns=bags.columns)
 
 
-def _places(members: Sequence[RuleBase | MamdaniRules]) -> list[tuple[int, int]]:
+def _places(members: Sequence[RuleBase]) -> list[tuple[int, int]]:
     return [(m, r) for m, base in enumerate(members) for r in range(base.n_rules)]
 
 
-def _without(members: Sequence[RuleBase | MamdaniRules], m: int, r: int) -> list[RuleBase | MamdaniRules]:
+def _without(members: Sequence[RuleBase], m: int, r: int) -> list[RuleBase]:
     """Return the members with a rule switched off: its weight is 0."""
     base = members[m]
-    premises = base if isinstance(base, RuleBase) else base.premises
     rules = tuple(
-        dataclasses.replace(rule, weight=0.0) if place == r else rule for place, rule in enumerate(premises.rules)
+        dataclasses.replace(rule, weight=0.0) if place == r else rule for place, rule in enumerate(base.rules)
     )
-    changed = dataclasses.replace(premises, rules=rules)
-    off = changed if isinstance(base, RuleBase) else dataclasses.replace(base, premises=changed)
+    off = dataclasses.replace(base, rules=rules)
     return [off if place == m else each for place, each in enumerate(members)]

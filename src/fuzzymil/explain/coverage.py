@@ -303,7 +303,7 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
     Parameters
     ----------
     members : iterable of RuleBase
-        With the same features; Mamdani rules as `numeric_view`.
+        With the same features.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def used_features(members: Iterable[RuleBase]) -> list[int]:
         asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
         asked |= {
             name
-            for output in getattr(getattr(rules, "mamdani", None), "outputs", ())
+            for output in rules.outputs
             for term in output.terms.values()
             if isinstance(term, Formula)
             for name in term.names

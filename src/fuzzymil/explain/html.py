@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -11,15 +10,8 @@ from fuzzymil._utils import html
 from fuzzymil._utils.drawings import Bar, waterfall
 from fuzzymil._utils.text import typeset
 from fuzzymil.explain import words
-
-if TYPE_CHECKING:
-    from fuzzymil.explain.explanation import (
-        ConditionExplanation,
-        Explanation,
-        PartExplanation,
-        RuleExplanation,
-    )
-    from fuzzymil.rules.curves import Sketcher
+from fuzzymil.explain.parts import ConditionExplanation, Facts, PartExplanation, RuleExplanation
+from fuzzymil.rules.curves import Sketcher
 
 __all__ = ["reasons"]
 
@@ -27,7 +19,7 @@ _CONDITIONS = 6
 _TOLD = 0.01  # of the greatest contribution: of a rule that adds less, the words suffice
 
 
-def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Markup:
+def reasons(explanation: Facts, sketchers: Sequence[Sketcher] = ()) -> Markup:
     """Return what adds up to the score, what each rule rests on, and what would change without the witnesses.
 
     Parameters
@@ -40,7 +32,7 @@ def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Mar
     --------
     >>> from fuzzymil.explain import explain
     >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], outputs=["<sky>"])
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], output_names=["<sky>"])
     >>> "&lt;sky&gt;" in reasons(explain(rules, [[[0.1], [0.9]]]))
     True
     """
@@ -66,7 +58,7 @@ def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Mar
 
 
 def _item(
-    explanation: Explanation, line: words.Line, amount: str, bar: Bar, sketchers: Sequence[Sketcher], *, last: bool
+    explanation: Facts, line: words.Line, amount: str, bar: Bar, sketchers: Sequence[Sketcher], *, last: bool
 ) -> Markup:
     start = html.element("span", typeset(amount.strip()), kind="amount"), bar.svg
     if line.rule is None:
@@ -79,7 +71,7 @@ def _item(
     return html.element("li", *start, _factors(explanation, line.rule), *_pieces(explanation, line.rule, sketcher))
 
 
-def _factors(explanation: Explanation, rule: RuleExplanation) -> Markup:
+def _factors(explanation: Facts, rule: RuleExplanation) -> Markup:
     """Return the name of a rule, and how its contribution comes about."""
     said = words.number(rule.outputs[explanation.target])
     if explanation.centered:
@@ -95,7 +87,7 @@ def _factors(explanation: Explanation, rule: RuleExplanation) -> Markup:
     return html.element("span", html.element("b", rule.name), typeset(text).replace(" - ", " \N{MINUS SIGN} "))
 
 
-def _pieces(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher | None) -> list[Markup]:
+def _pieces(explanation: Facts, rule: RuleExplanation, sketcher: Sketcher | None) -> list[Markup]:
     """Return the premise of a rule piece by piece: what each rests on in words, and the sets of its conditions."""
     found = []
     for text, why, parts in words.pieces(explanation, rule, _CONDITIONS):

@@ -9,22 +9,20 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fuzzymil.explain.coverage import UNUSUAL
+from fuzzymil.explain.parts import (
+    ConditionExplanation,
+    Counterfactual,
+    Facts,
+    PartExplanation,
+    RuleExplanation,
+    Witness,
+)
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
-
-if TYPE_CHECKING:
-    from fuzzymil.explain.explanation import (
-        ConditionExplanation,
-        Counterfactual,
-        Explanation,
-        PartExplanation,
-        RuleExplanation,
-        Witness,
-    )
 
 __all__ = [
     "Line",
@@ -159,7 +157,7 @@ def percent(share: float) -> str:
 # ---------------------------------------------------------------------- the score
 
 
-def score_name(explanation: Explanation) -> str:
+def score_name(explanation: Facts) -> str:
     """Return the name of the explained score: ``sky``, ``decision value``, ``logit``, ``logit of fox``."""
     if explanation.classes is None:
         return printer.quoted(explanation.outputs[explanation.target])
@@ -168,12 +166,12 @@ def score_name(explanation: Explanation) -> str:
     return f"{explanation.scale} of {explanation.classes[explanation.target]}"
 
 
-def the_score(explanation: Explanation) -> str:
+def the_score(explanation: Facts) -> str:
     """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
     return ("" if explanation.classes is None else "the ") + score_name(explanation)
 
 
-def outcome(explanation: Explanation) -> str:
+def outcome(explanation: Facts) -> str:
     """Return what the score means: ``probability of yes: 0.67``; empty for numbers."""
     if explanation.classes is None or explanation.probability is None:
         return ""
@@ -181,7 +179,7 @@ def outcome(explanation: Explanation) -> str:
     return f"probability of {explanation.classes[place]}: {chance(explanation.probability[place])}"
 
 
-def start_in_words(explanation: Explanation) -> str:
+def start_in_words(explanation: Facts) -> str:
     """Return what an additive explanation starts from."""
     mean = f" (mean of {explanation.n_estimators} members)" if explanation.n_estimators > 1 else ""
     less = f" - {number(explanation.threshold)}" if explanation.threshold else ""
@@ -196,7 +194,7 @@ class Line(NamedTuple):
     text: str
 
 
-def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Line]:
+def sum_lines(explanation: Facts, max_rules: int | None = None) -> list[Line]:
     """Return what the score of an explanation is made up of; the last line is the score.
 
     The default of additive rules comes first, then the rules that matter most, the other rules in one line, and what
@@ -228,7 +226,7 @@ def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Li
     return [*lines, Line(explanation.score, None, score_name(explanation) + (f" -> {meaning}" if meaning else ""))]
 
 
-def _baseline(explanation: Explanation) -> str:
+def _baseline(explanation: Facts) -> str:
     if explanation.is_uncovered:
         return "default: no rule fires"
     if explanation.n_estimators > 1:
@@ -236,7 +234,7 @@ def _baseline(explanation: Explanation) -> str:
     return "from no rule" if explanation.joined is None else "from the centroid to the bisector"
 
 
-def _split(explanation: Explanation, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
+def _split(explanation: Facts, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
     """Split rules into those to show, of normalized ones those that matter, and the rest."""
     rules = explanation.rules
     most = (_MOST_LINES if explanation.additive else _MOST_RULES) if max_rules is None else max_rules
@@ -263,7 +261,7 @@ def rest_in_words(rest: Sequence[RuleExplanation]) -> str:
 # ---------------------------------------------------------------------- rules and their parts
 
 
-def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
+def rule_in_words(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
     """Return the premise and the conclusion of a rule as text.
 
     A long conjunction is shortened to the ``max_conditions`` conditions with the least support. A premise with OR or
@@ -336,7 +334,7 @@ class Piece(NamedTuple):
     parts: tuple[PartExplanation, ...]
 
 
-def pieces(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[Piece]:
+def pieces(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[Piece]:
     """Return the premise of a rule in pieces, each with what it rests on.
 
     Parts that are joined by AND are pieces of their own. Other premises are a single piece, with all of their parts.
@@ -424,7 +422,7 @@ def value_of(condition: ConditionExplanation) -> str:
 # ---------------------------------------------------------------------- the text, block by block
 
 
-def explanation_text(explanation: Explanation, max_rules: int | None, max_conditions: int) -> str:
+def explanation_text(explanation: Facts, max_rules: int | None, max_conditions: int) -> str:
     """Return an explanation as text; see `Explanation.to_text`."""
     if explanation.is_uncovered:
         return "\n".join(headline(explanation))
@@ -436,12 +434,12 @@ def explanation_text(explanation: Explanation, max_rules: int | None, max_condit
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def headline(explanation: Explanation) -> list[str]:
+def headline(explanation: Facts) -> list[str]:
     """Return what was predicted, how usual the bag is, and where a default was used instead of rules."""
     return [*_prediction(explanation), *_usual(explanation), *default_lines(explanation)]
 
 
-def _prediction(explanation: Explanation) -> list[str]:
+def _prediction(explanation: Facts) -> list[str]:
     count = "1 instance" if explanation.n_instances == 1 else f"{explanation.n_instances:,} instances, numbered from 0"
     start = f"Bag {explanation.bag} ({count})"
     if explanation.classes is None:
@@ -468,7 +466,7 @@ def _prediction(explanation: Explanation) -> list[str]:
     return [f"{line}." for line in lines]
 
 
-def _usual(explanation: Explanation) -> list[str]:
+def _usual(explanation: Facts) -> list[str]:
     """Return how usual the bag is and, if it is not, why."""
     if explanation.coverage is None:
         return []
@@ -478,7 +476,7 @@ def _usual(explanation: Explanation) -> list[str]:
     return [f"{text}, unlike the training bags: {explanation.unusual}."]
 
 
-def default_lines(explanation: Explanation) -> list[str]:
+def default_lines(explanation: Facts) -> list[str]:
     """Return where the default was used because no rule fires, if anywhere."""
     if explanation.default is None or explanation.additive:
         return []
@@ -489,7 +487,7 @@ def default_lines(explanation: Explanation) -> list[str]:
     return [f"In member {members} no rule fires on this bag; the default, {default}, is used there."]
 
 
-def _sum(explanation: Explanation, lines: Sequence[Line], max_conditions: int) -> list[str]:
+def _sum(explanation: Facts, lines: Sequence[Line], max_conditions: int) -> list[str]:
     """Return what adds up to the score, in columns; of additive rules, with what each rests on."""
     factors = _factors(explanation, lines)
     wide = max(map(len, factors))
@@ -504,7 +502,7 @@ def _sum(explanation: Explanation, lines: Sequence[Line], max_conditions: int) -
     return found
 
 
-def _factors(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
+def _factors(explanation: Facts, lines: Sequence[Line]) -> list[str]:
     """Return how the amount of each line comes about, ``= 0.593 x 1``; empty if it is not from one rule."""
     less = f" - {number(explanation.threshold)}" if explanation.centered and not explanation.additive else ""
     by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
@@ -517,7 +515,7 @@ def _factors(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
     return found
 
 
-def _formula(explanation: Explanation) -> str:
+def _formula(explanation: Facts) -> str:
     words = ("strength", "conclusion")
     if any(rule.concluded for rule in explanation.rules):
         words = ("share", "number") if explanation.joined is None else ("share of the joined set", "its center")
@@ -533,7 +531,7 @@ def _firing(rule: RuleExplanation | None) -> str:
     return f", fires at {degree(rule.log_firing)}{witness}"
 
 
-def _explained(explanation: Explanation, line: Line, start: str, max_conditions: int) -> list[str]:
+def _explained(explanation: Facts, line: Line, start: str, max_conditions: int) -> list[str]:
     """Return a line of an additive sum, and below it what its rule rests on."""
     if line.rule is None:
         return _hanging(start, line.text)
@@ -562,7 +560,7 @@ def _hanging(start: str, text: str) -> list[str]:
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def _rule(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[str]:
+def _rule(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[str]:
     """Return a rule as text, and what it rests on: for quantified parts in a line each, else in columns."""
     premise, conclusion = rule_in_words(explanation, rule, max_conditions)
     lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
@@ -598,7 +596,7 @@ def _remarks(condition: ConditionExplanation) -> str:
     )
 
 
-def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
+def counterfactual_lines(explanation: Facts, lines: Sequence[Line]) -> list[str]:
     """Return what the prediction would be without each witness of the rules in these lines, if it would change."""
     if explanation.n_instances == 1:
         return ["The bag has a single instance, so none can be left out."]
@@ -608,7 +606,7 @@ def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> lis
     return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
 
 
-def _would_be(explanation: Explanation, found: Counterfactual) -> str:
+def _would_be(explanation: Facts, found: Counterfactual) -> str:
     text = f"Without instance {found.instance}, {the_score(explanation)} would "
     if number(found.score) == number(explanation.score):
         return f"{text}hardly change."

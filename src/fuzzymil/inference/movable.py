@@ -139,7 +139,7 @@ class MovablePremises:
             rows, columns = np.array([place for place, _ in conditions], int).T
             where = np.array([part for _, part in conditions], int)
             decided = np.array([self._quantifiers[part][0] in ("some", "at least") for part in where], bool)
-            alone = np.full(len(where), family(kind) is Sigmoid)
+            alone: Array = np.full(len(where), family(kind) is Sigmoid)
             alone &= (n_conditions[where] == 1) & decided & ~partly[columns]
             for chosen, is_threshold in ((alone, True), (~alone, False)):
                 if not chosen.any():

@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 
 from fuzzymil._utils.colors import class_color
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.plots._rules import own_rules
+from fuzzymil.plots._rules import rules_of
 from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, bare, shortened
 from fuzzymil.rules.curves import axis_of, curve_points
-from fuzzymil.rules.editing import Difference, Flip, all_variables, border_of
+from fuzzymil.rules.editing import Difference, Flip, border_of
 from fuzzymil.rules.language.printer import format_number
 
 _COLUMNS = 3
@@ -74,13 +74,13 @@ class DifferenceDisplay:
 
         Parameters
         ----------
-        old, new : RuleBase, MamdaniRules, or fitted model
+        old, new : RuleBase, or fitted model
         bags : Bags, or anything `as_bags` accepts, optional
             Bags to look for changed decisions in.
         threshold : float, optional
             See `Difference.flips`.
         """
-        return cls.from_difference(own_rules(old).diff(own_rules(new)), bags, threshold=threshold)
+        return cls.from_difference(rules_of(old).diff(rules_of(new)), bags, threshold=threshold)
 
     @classmethod
     def from_difference(
@@ -89,7 +89,7 @@ class DifferenceDisplay:
         """Draw the result of ``old.diff(new)``; see `from_rules`."""
         old, new = difference.old, difference.new
         changed = {change.where for change in difference.changes if change.what == "set"}
-        before, after = ({variable.name: variable for variable in all_variables(rules)} for rules in (old, new))
+        before, after = ({variable.name: variable for variable in rules.all_variables} for rules in (old, new))
         panels = []
         for variable in (after | before | after).values():
             then = before.get(variable.name)

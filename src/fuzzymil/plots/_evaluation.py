@@ -612,7 +612,7 @@ def _reliability_curve(
     return ReliabilityCurve(label, predicted, observed, counts, scores)
 
 
-def _styles(curves: Sequence[RocCurve] | Sequence[ReliabilityCurve]) -> list[dict[str, Any]]:
+def _styles(curves: Sequence[RocCurve | ReliabilityCurve]) -> list[dict[str, Any]]:
     return [
         style | ({"color": curve.color} if curve.color else {})
         for curve, style in zip(curves, distinct(len(curves)), strict=True)

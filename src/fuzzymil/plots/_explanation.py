@@ -29,7 +29,7 @@ from fuzzymil.explain.words import (
     sum_lines,
     the_score,
 )
-from fuzzymil.plots._rules import mamdani_of
+from fuzzymil.plots._rules import rules_of
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,
@@ -473,8 +473,8 @@ class JoinedSetDisplay:
 
     Examples
     --------
-    >>> from fuzzymil.rules import MamdaniRules
-    >>> rules = MamdaniRules.parse('''
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse('''
     ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
     ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
     ... IF depth is shallow THEN risk is great
@@ -502,7 +502,7 @@ class JoinedSetDisplay:
 
         Parameters
         ----------
-        rules : MamdaniRules, or fitted MIMamdani
+        rules : RuleBase that concludes sets, or fitted MIMamdani
         bags : Bags, or anything `as_bags` accepts
             A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
         bag : id or position, optional
@@ -511,9 +511,9 @@ class JoinedSetDisplay:
         max_rules : int
             Maximum number of rules: the strongest.
         """
-        own = mamdani_of(rules)
-        if own is None:
-            raise ParameterError(f"Expected MamdaniRules or a fitted MIMamdani, got {described(rules)}.")
+        own = rules_of(rules)
+        if not own.concludes_sets:
+            raise ParameterError(f"Expected rules that conclude sets, or a fitted MIMamdani, got {described(rules)}.")
         found = explain(own, bags, bag, output=output) if own is rules else rules.explain(bags, bag, output=output)
         return cls.from_explanation(found, max_rules=max_rules)
 

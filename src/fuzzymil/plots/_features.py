@@ -34,8 +34,8 @@ from fuzzymil.plots.style import (
     shortened,
 )
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.curves import axis_of
-from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
@@ -443,7 +443,7 @@ class ShapesDisplay:
             )
         if max_features < 1:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         seen = None if bags is None else seen_bags(rules, bags)
         panels = [_panel(rules, d, k, None if seen is None else seen.instances[:, d]) for d in used_features([rules])]
         panels = [panel for panel in panels if panel.shapes]
@@ -456,7 +456,7 @@ class ShapesDisplay:
         hidden = " and ".join(filter(None, notes))
         return cls(
             panels=panels[:max_features],
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             default=rules.default[k],
             note=f"{hidden} not shown" if hidden else "",
         )

@@ -17,7 +17,6 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 from fuzzymil.rules.premise import ANYTHING, And, Is, Part, Quantified, conditions, negations, plain_conditions
 
 MOST_CLASSES = 8
@@ -25,29 +24,17 @@ MOST_CLASSES = 8
 
 
 def rules_of(model: Any) -> RuleBase:
-    """Return a rule base, or the rule base of a model, ``rules_`` or ``rule_base``; Mamdani rules as `numeric_view`."""
-    return numeric_view(own_rules(model))
-
-
-def own_rules(model: Any) -> RuleBase | MamdaniRules:
-    """Return rules of either kind, or those of a model."""
+    """Return a rule base, or the rule base of a model, ``rules_`` or ``rule_base``."""
     for found in (model, getattr(model, "rules_", None), getattr(model, "rule_base", None)):
-        if isinstance(found, RuleBase | MamdaniRules):
+        if isinstance(found, RuleBase):
             return found
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
-
-
-def mamdani_of(model: Any) -> MamdaniRules | None:
-    """Return Mamdani rules, or those of a model; None for rules that conclude numbers."""
-    found = own_rules(model)
-    return found if isinstance(found, MamdaniRules) else None
 
 
 def checked_start(rules: RuleBase, initial: Any) -> RuleBase | None:
     """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
     if initial is None:
         return None
-    initial = numeric_view(initial) if isinstance(initial, MamdaniRules) else initial
     if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
         raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
     if initial.n_rules != rules.n_rules:
@@ -165,7 +152,7 @@ def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
     for said in conclusions(rules):
         k = class_of_rule(said, additive=not rules.normalize)
         against = not rules.normalize and bool(said[k] < 0)
-        found.append((k, against, f"rule {'against' if against else 'for'} {rules.outputs[k]}"))
+        found.append((k, against, f"rule {'against' if against else 'for'} {rules.output_names[k]}"))
     return found
 
 
@@ -225,7 +212,7 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
     This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the ``seen``
-    instances (see `fuzzymil.rules.inference.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
+    instances (see `fuzzymil.rules.activations.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
     0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
     conditions on a feature, the most restrictive counts.
     """

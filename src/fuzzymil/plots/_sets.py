@@ -25,7 +25,6 @@ from fuzzymil.plots._rules import (
     conditions_about,
     influences,
     is_simple,
-    mamdani_of,
     position,
     quantifier_word,
     quantifiers_about,
@@ -34,11 +33,11 @@ from fuzzymil.plots._rules import (
     split,
 )
 from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shortened
-from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.curves import axis_of, curve_points
-from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import ANYTHING, Is
+from fuzzymil.rules.premise import ANYTHING
 
 _TITLED = 4  # conclusions in the title of a rule
 
@@ -115,8 +114,8 @@ class MembershipDisplay:
 
         Parameters
         ----------
-        rule_base : RuleBase, MamdaniRules, or fitted model
-        initial : RuleBase or MamdaniRules, optional
+        rule_base : RuleBase, or fitted model
+        initial : RuleBase, optional
             The rules before training: the same variables and as many rules.
         max_features : int
             Maximum number of features. If there are more, those that matter most come first: that influential rules
@@ -124,8 +123,7 @@ class MembershipDisplay:
         output : int, optional
             Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
         """
-        rules, concluded = rules_of(rule_base), mamdani_of(rule_base)
-        first = initial if isinstance(initial, MamdaniRules) else None
+        rules = rules_of(rule_base)
         initial = checked_start(rules, initial)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
@@ -145,11 +143,11 @@ class MembershipDisplay:
                 before = None if initial is None else next(conditions_about(initial, r, d, x))
                 after = next(conditions_about(rules, r, d, x))
                 row.append(Curve(x, before, after, quantifiers_about(rules, r, d)[0]))
-            curves.append(row + ([] if concluded is None else _concluded_curves(concluded, first, r)))
-        outputs = () if concluded is None else concluded.outputs
+            curves.append(row + (_concluded_curves(rules, initial, r) if rules.concludes_sets else []))
+        outputs = rules.outputs if rules.concludes_sets else ()
         columns = [*(rules.variables[d] for d in shown), *outputs]
         high = constants > border(rule_base, constants)
-        several = output is None and len(rules.outputs) > 1 and concluded is None
+        several = output is None and len(rules.outputs) > 1 and not rules.concludes_sets
         looks = [
             _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
             for r in range(rules.n_rules)
@@ -157,7 +155,7 @@ class MembershipDisplay:
         return cls(
             curves=curves,
             titles=[
-                (_title(rules, r, output) if concluded is None else _said(concluded, r)) + _hidden(rules, r, shown)
+                (_said(rules, r) if rules.concludes_sets else _title(rules, r, output)) + _hidden(rules, r, shown)
                 for r in range(rules.n_rules)
             ],
             features=[variable.name for variable in columns],
@@ -250,7 +248,7 @@ def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
         return FAINT, "changes nothing"
     if len(coefs) > 1:
         k = class_of_rule(coefs[:, 0], additive=additive)
-        name = rules.outputs[k]
+        name = rules.output_names[k]
         return class_color(k, len(coefs)), f"changes {name} most" if additive else f"for {name}"
     words = ("lowers the output", "raises the output") if additive else ("low conclusion", "high conclusion")
     return (LOW, HIGH)[high], words[high]
@@ -280,7 +278,7 @@ def _concluded(rules: RuleBase, r: int, output: int) -> str:
     sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
     value = f"{constant if rules.normalize else abs(constant):.2f}"
     more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
-    return f"{rules.outputs[output]} {sign} {value}{more}"
+    return f"{rules.output_names[output]} {sign} {value}{more}"
 
 
 def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
@@ -289,23 +287,22 @@ def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
     return f" ({n} condition{'s' if n > 1 else ''} not shown)" if n else ""
 
 
-def _said(rules: MamdaniRules, r: int) -> str:
+def _said(rules: RuleBase, r: int) -> str:
     return f"{rules.name_of(r)}: {rules.concluded_text(r)}"
 
 
-def _concluded_curves(rules: MamdaniRules, initial: MamdaniRules | None, r: int) -> list[Curve | None]:
+def _concluded_curves(rules: RuleBase, initial: RuleBase | None, r: int) -> list[Curve | None]:
     """Return the set that a rule concludes of each output, now and before training."""
     found: list[Curve | None] = []
     for k, output in enumerate(rules.outputs):
-        said = rules.conclusions[r].get(output.name)
+        said = rules.rules[r].terms.get(output.name)
         if said is None:
             found.append(None)
             continue
-        term = said.term if isinstance(said, Is) else said
-        versions = [version.outputs[k].terms[term] for version in (rules, initial) if version is not None]
+        versions = [version.outputs[k].terms[said.term] for version in (rules, initial) if version is not None]
         x = curve_points(versions, *axis_of(output))
-        before = None if initial is None else initial.outputs[k].terms[term](x)
-        found.append(Curve(x, before, output.terms[term](x)))
+        before = None if initial is None else initial.outputs[k].terms[said.term](x)
+        found.append(Curve(x, before, output.terms[said.term](x)))
     return found
 
 
@@ -438,7 +435,7 @@ class RuleGridDisplay:
         columns, folded = ([used[place] for place in places] for places in (columns, folded))
         rows, _ = split(influence, max_rules, in_order=True)
         chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
-        k = [position("output", output, rules.outputs) for output in chosen]
+        k = [position("output", output, rules.output_names) for output in chosen]
         points = [_points(rules, initial, seen, d) for d in columns]
         said = conclusions(rules)[:, k]
         limit = border(rule_base, said[:, 0]) if threshold is None else threshold
@@ -450,7 +447,7 @@ class RuleGridDisplay:
                 [_cell(rules, initial, r, d, x, restricted) for d, x in zip(columns, points, strict=True)] for r in rows
             ],
             folded=-np.sort(-restricted[np.ix_(rows, folded)], axis=1),
-            outputs=[rules.outputs[place] for place in k],
+            outputs=[rules.output_names[place] for place in k],
             conclusions=said[rows],
             high=(said[rows, 0] > limit) & (len(k) == 1),
             counts=None if seen is None else [_counts(rules, seen, d, x) for d, x in zip(columns, points, strict=True)],
@@ -593,7 +590,7 @@ def _row_name(rules: RuleBase, r: int) -> str:
 def _grid_note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
     notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
     if not rules.normalize:
-        starts = ", ".join(f"{rules.outputs[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
+        starts = ", ".join(f"{rules.output_names[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
         notes = [*(["thick orange lines: the rule raises the output"] if notes else []), f"default: {starts}"]
     if rules.coefs.shape[2] > 1:
         notes.append("linear conclusions are evaluated at the center of the rule")

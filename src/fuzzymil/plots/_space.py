@@ -45,7 +45,7 @@ from fuzzymil.plots.style import (
     variables_of,
 )
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import conditions
 from fuzzymil.rules.rule import Variable
@@ -395,7 +395,7 @@ def rule_outlines(
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
     truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
     said = conclusions(rules)
-    labels = [f"rule that {does} {rules.outputs[0]}" for does in ("lowers", "raises")]
+    labels = [f"rule that {does} {rules.output_names[0]}" for does in ("lowers", "raises")]
     if rules.normalize:
         labels = [f"rule with conclusion {sign} {format_number(limit, 3)}" for sign in ("≤", ">")]
     kinds = [(int(high), False, labels[int(high)]) for high in said[:, 0] > limit]

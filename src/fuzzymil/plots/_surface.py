@@ -31,8 +31,8 @@ from fuzzymil.plots._rules import (
 )
 from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, add_title, as_written, bare, shortened
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language.printer import format_number
 
 _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
@@ -116,7 +116,7 @@ class SurfaceDisplay:
             Number of grid points along each feature.
         """
         rules = rules_of(rule_base)
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         across, up = _axes(rules, x, y, k)
         if across == up:
             raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
@@ -139,7 +139,7 @@ class SurfaceDisplay:
             strongest=found.strongest.reshape(len(ys), len(xs)) if rules.normalize else None,
             xlabel=rules.variables[across].title,
             ylabel=rules.variables[up].title,
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             held={rules.feature_names[d]: float(place[d]) for d in others},
             held_scales={rules.feature_names[d]: Scale.of(rules.variables[d]) for d in others},
             how=_in_words(len(given), rules.n_features - 2, seen is not None),
@@ -320,7 +320,7 @@ class FiringDisplay:
             The output to show as the score.
         """
         rules, packed = rules_of(rule_base), as_bags(bags)
-        k = position("output", output, rules.outputs)
+        k = position("output", output, rules.output_names)
         found = rules.infer(packed)
         scores = found.output[:, k]
         known = packed.labels if labels is None else np.asarray(labels)
@@ -336,7 +336,7 @@ class FiringDisplay:
             bags=[str(packed.ids[b]) for b in order],
             rules=[f"{rules.name_of(r)}: {format_number(float(said[r, k]), 2)}" for r in columns],
             groups=[] if codes is None else list(zip(names, np.bincount(codes).tolist(), strict=True)),
-            output=rules.outputs[k],
+            output=rules.output_names[k],
             normalize=rules.normalize,
             colors=_colors(rule_base, known, names),
         )

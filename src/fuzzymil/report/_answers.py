@@ -18,10 +18,8 @@ from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import clipped
 from fuzzymil.rules.curves import Sketcher
-from fuzzymil.rules.inference import clipped
-from fuzzymil.rules.language import source
-from fuzzymil.rules.mamdani import MamdaniRules, numeric_view
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, the number of items done, and their total."""
@@ -57,20 +55,17 @@ class Answers:
 
     @functools.cached_property
     def members(self) -> list[RuleBase]:
-        """The rule bases whose outputs are averaged; Mamdani rules as `numeric_view`."""
-        return [numeric_view(rules) for rules in self.model.members_]
+        """The rule bases whose outputs are averaged."""
+        return list(self.model.members_)
 
     @property
     def concludes_sets(self) -> bool:
-        """Whether the rules are Mamdani rules."""
-        return isinstance(self.model.members_[0], MamdaniRules)
+        """Whether the rules conclude sets."""
+        return self.rules.concludes_sets
 
     def texts(self, member: int, max_conditions: int) -> list[str]:
         """Return the rules of a member in words."""
-        rules = self.model.members_[member]
-        return list(
-            rules.statements(max_conditions) if self.concludes_sets else source.statements(rules, max_conditions)
-        )
+        return self.members[member].statements(max_conditions)
 
     @property
     def rules(self) -> RuleBase:
@@ -147,7 +142,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
         )
     given = as_bags(bags)
     read, reading = model._bags_to_read(given), model._reading()
-    found = tuple(numeric_view(rules).infer(read) for rules in model.members_)
+    found = tuple(rules.infer(read) for rules in model.members_)
     output = np.mean([each.output for each in found], axis=0)
     labeled = y is not None or given.labels is not None
     truth = _truth(model, given, y, reading) if labeled else None

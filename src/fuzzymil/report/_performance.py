@@ -148,13 +148,14 @@ class Performance:
     def roc_curve(self) -> bytes:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
         assert self.classes is not None
-        pairs = [(fold.truth, fold.scores) for fold in self.folds if self._has_all_classes(fold)]
+        known = [fold for fold in self.folds if self._has_all_classes(fold)]
+        pairs = [(fold.truth, fold.scores) for fold in known if fold.scores is not None]
         return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
-        pairs = [(fold.truth, fold.probabilities) for fold in self.folds]
+        pairs = [(fold.truth, fold.probabilities) for fold in self.folds if fold.probabilities is not None]
         return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
 
     @property
@@ -266,7 +267,7 @@ def measured(
         for part in parts
     )
     basis = Basis.SEEN if seen else Basis.UNSEEN
-    return Performance(basis, folds, answers.classes, answers.rules.outputs, groups=groups)
+    return Performance(basis, folds, answers.classes, answers.rules.output_names, groups=groups)
 
 
 def cross_validated(
@@ -301,7 +302,7 @@ def cross_validated(
     seeds = None if own else rng.randint(2**31 - 1, size=len(splits)).tolist()
     (found,) = cross_validate([answers.model], answers.bags, answers.truth, cv=splits, seeds=seeds, n_jobs="auto")
     folds = tuple(_read(answers, fold) for fold in found)
-    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.outputs, groups=groups), found
+    return Performance(Basis.REFITTED, folds, answers.classes, answers.rules.output_names, groups=groups), found
 
 
 def _read(answers: Answers, fold: TrainedFold) -> Fold:

@@ -28,7 +28,7 @@ from fuzzymil.plots import EffectDisplay
 from fuzzymil.report._answers import Answers
 from fuzzymil.report._performance import figure_svg
 from fuzzymil.report.html import counted, label, number
-from fuzzymil.rules import MamdaniRules, RuleBase
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.cards import SHOWN, Condition, conditions
 from fuzzymil.rules.editing import Diagnosis
 from fuzzymil.rules.rule import Variable
@@ -62,7 +62,9 @@ def data_facts(answers: Answers) -> dict[str, Any]:
         "n_values": bags.instances.size,
         "labeled": truth is not None,
         "classes": [(name, counts[name], counts[name] / bags.n_bags) for name in classes or () if counts],
-        "targets": [(name, _summary(values)) for name, values in zip(answers.rules.outputs, targets, strict=False)],
+        "targets": [
+            (name, _summary(values)) for name, values in zip(answers.rules.output_names, targets, strict=False)
+        ],
         "features": list(_features(answers)),
     }
 
@@ -191,11 +193,13 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
         "cards": cards,
         "scorecard": _scorecard(answers, cards) if not base.normalize and len(answers.members) == 1 else [],
         "defaults": [
-            list(zip(base.outputs, member.default, strict=True)) for member in answers.members if not member.normalize
+            list(zip(base.output_names, member.default, strict=True))
+            for member in answers.members
+            if not member.normalize
         ],
         "logit": answers.reading.scale == "logit",
         "several": len(base.outputs) > 1,
-        "outputs": [f"{name} +=" for name in base.outputs],
+        "outputs": [f"{name} +=" for name in base.output_names],
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
@@ -272,7 +276,7 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
             index=r,
             name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
             text=texts[r],
-            conclusions=tuple(zip(base.outputs, concluded.tolist(), strict=True)),
+            conclusions=tuple(zip(base.output_names, concluded.tolist(), strict=True)),
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
@@ -589,7 +593,7 @@ def _same(value: Any, default: Any) -> bool:
 
 def _text(value: Any) -> str:
     """Return a parameter as text; other objects by their type, since a memory address is meaningless."""
-    if isinstance(value, RuleBase | MamdaniRules):
+    if isinstance(value, RuleBase):
         return f"rule base with {counted(value.n_rules, 'rule')}"
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"

@@ -1,24 +1,25 @@
-"""The rule base (the value that is the model), its language, editing, files, and Mamdani rules."""
+"""The rule base (the value that is the model), its language, editing and files."""
 
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import editing, files
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.mamdani import MamdaniActivations, MamdaniRules
+from fuzzymil.rules.activations import SetActivations
+from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
     "Activations",
     "And",
+    "Defuzzification",
     "Is",
-    "MamdaniActivations",
-    "MamdaniRules",
     "Not",
     "Or",
     "Part",
     "Quantified",
     "Rule",
     "RuleBase",
+    "SetActivations",
     "Variable",
     "editing",
     "files",

@@ -13,6 +13,7 @@ from fuzzymil._utils import html
 from fuzzymil._utils.colors import class_mark, class_of_rule
 from fuzzymil._utils.drawings import bar
 from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.conclusion import WEIGHTED
 from fuzzymil.rules.curves import Sketch, Sketcher
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, Part, negations
@@ -132,26 +133,52 @@ def rule_cards(base: RuleSet, *, limit: float | None = None) -> Markup:
     >>> "&lt;hue&gt;" in rule_cards(rules), "<hue>" in rule_cards(rules)
     (True, False)
     """
-    said = base.coefs[:, :, 0]
-    ends = (min(0.0, float(said.min())), max(0.0, float(said.max())))
     texts, sketcher = source.statements(base, SHOWN), Sketcher(base.variables, np.zeros((0, base.n_features)))
-    border = (0.0 if not base.normalize else float(said.mean())) if limit is None else limit
     heads = []
     if not base.normalize:
         heads.append(html.line(html.element("b", "Default: "), source.default_text(base, 4).partition(": ")[2]))
+    concluded = _concluded_sets(base) if base.concludes_sets else _concluded_numbers(base, limit)
 
     def made(r: int) -> Markup:
-        several = len(base.outputs) > 1
-        kind = class_of_rule(said[r], additive=not base.normalize) if several else int(said[r, 0] > border)
-        mark = class_mark(kind, len(base.outputs) if several else 2)
-        linear = base.coefs.shape[2] > 1
-        value = "" if linear or len(base.outputs) > 1 else bar(float(said[r, 0]), *ends, signed=not base.normalize).svg
-        concluded = printer.conclusions(
-            base.outputs, base.rules[r].coefs, base.feature_names, 4, SHOWN, adds=not base.normalize
-        )
-        return card(base.name_of(r), [concluded, " ", value], texts[r], conditions(base, r, sketcher), mark, r)
+        said, sets, mark = concluded(r)
+        return card(base.name_of(r), said, texts[r], (*conditions(base, r, sketcher), *sets), mark, r)
 
     return html.joined([*heads, *limited(made, base.n_rules)])
+
+
+_Concluded = Callable[[int], tuple[Sequence[Any], Sequence[Condition], str]]
+"""Returns, for the position of a rule, what it concludes, the sets that it concludes, and the mark of its class."""
+
+
+def _concluded_numbers(base: RuleSet, limit: float | None) -> _Concluded:
+    said = base.coefs[:, :, 0]
+    ends = (min(0.0, float(said.min())), max(0.0, float(said.max())))
+    border = (0.0 if not base.normalize else float(said.mean())) if limit is None else limit
+    several, linear = len(base.outputs) > 1, base.coefs.shape[2] > 1
+
+    def concluded(r: int) -> tuple[Sequence[Any], Sequence[Condition], str]:
+        kind = class_of_rule(said[r], additive=not base.normalize) if several else int(said[r, 0] > border)
+        mark = class_mark(kind, len(base.outputs) if several else 2)
+        value = "" if linear or several else bar(float(said[r, 0]), *ends, signed=not base.normalize).svg
+        return [source.concluded_text(base, r, max_conditions=SHOWN), " ", value], (), mark
+
+    return concluded
+
+
+def _concluded_sets(base: RuleSet) -> _Concluded:
+    known = {output.name: output for output in base.outputs}
+    sets = [output for k, output in enumerate(base.outputs) if base.setting("defuzzify", k) not in WEIGHTED]
+    sketcher = Sketcher(sets, np.zeros((0, len(sets))))  # others conclude numbers or formulas
+
+    def concluded(r: int) -> tuple[Sequence[Any], Sequence[Condition], str]:
+        found: list[Condition] = []
+        for name, said in base.rules[r].terms.items():
+            shown = sketcher.draw(name, said.term, said.hedges) if known[name] in sets else None
+            heading = "" if found else "then"
+            found.append(Condition(printer.premise_text(said), in_numbers(known[name], said.term), shown, heading))
+        return [source.concluded_text(base, r)], found, ""
+
+    return concluded
 
 
 def limited(made: Callable[[int], Markup], n_rules: int) -> Iterator[Markup]:

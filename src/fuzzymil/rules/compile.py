@@ -192,9 +192,13 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
         )
         for v in base.variables
     ]
-    rules = [rule.concluding(rows) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)]
-    default = tuple(np.broadcast_to(np.asarray(params.default, float), len(base.outputs)))
-    fields: dict[str, Any] = {"variables": variables, "rules": rules, "default": default} | changes
+    fields: dict[str, Any] = {"variables": variables}
+    if not base.concludes_sets:
+        fields["rules"] = [
+            rule.concluding(rows) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)
+        ]
+        fields["default"] = tuple(np.broadcast_to(np.asarray(params.default, float), len(base.outputs)))
+    fields |= changes
     return dataclasses.replace(base, **fields)
 
 

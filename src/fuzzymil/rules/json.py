@@ -11,10 +11,12 @@ from fuzzymil.inference.membership import Formula, MembershipFunction, family
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 from fuzzymil.rules._rule_set import R, RuleSet
+from fuzzymil.rules.conclusion import SETTINGS, Defuzzification
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, conjunction
 from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = [
+    "FORMAT",
     "MODEL",
     "VERSIONS",
     "decode_set",
@@ -25,8 +27,10 @@ __all__ = [
     "to_dict",
 ]
 
-VERSIONS = {"fuzzymil.rules": 1, "fuzzymil.mamdani": 1}
-"""Formats of rule files and the latest version of each."""
+FORMAT = "fuzzymil.rules"
+
+VERSIONS = {FORMAT: 1}
+"""The format of rule files, and its latest version."""
 
 MODEL = {"fuzzymil.model": 1}
 """The format of model files, which contain rules, and its latest version."""
@@ -45,13 +49,14 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
     return {
         "variables": [encode_variable(variable) for variable in rules.variables],
         "rules": [_encode_rule(rule) for rule in rules.rules],
-        "outputs": list(rules.outputs),
+        "outputs": [
+            output.name if output == Variable(output.name) and not output.comment else encode_variable(output)
+            for output in rules.outputs
+        ],
         "t_norm": rules.t_norm,
         "aggregation": rules.aggregation,
         "alpha": _encode_alpha(rules.alpha),
-        "conclusion_aggregation": rules.conclusion_aggregation,
-        "conclusion_alpha": _encode_alpha(rules.conclusion_alpha),
-        "normalize": rules.normalize,
+        **({"defuzzification": _encode_settings(rules.defuzzification)} if rules.defuzzification else _numeric(rules)),
         "default": list(rules.default),
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
@@ -59,39 +64,48 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
     }
 
 
+def _numeric(rules: RuleSet) -> dict[str, Any]:
+    """Return the settings of rules that conclude numbers."""
+    return {
+        "conclusion_aggregation": rules.conclusion_aggregation,
+        "conclusion_alpha": _encode_alpha(rules.conclusion_alpha),
+        "normalize": rules.normalize,
+    }
+
+
+def _encode_settings(settings: Defuzzification) -> dict[str, Any]:
+    found = {name: getattr(settings, name) for name in SETTINGS}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+
+
 def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
     """Rebuild a rule base from `to_dict`; see `RuleBase.from_dict`."""
     number = storage.decode_number
     try:
-        variables = [decode_variable(item) for item in content["variables"]]
-        rules = [
-            Rule(
-                conjunction(item["if"]) if "if" in item else _decode_premise(item["premise"]),
-                tuple(tuple(map(number, row)) for row in item["then"]),
-                number(item.get("weight", 1.0)),
-                str(item.get("label", "")),
-                str(item.get("comment", "")),
-            )
-            for item in content["rules"]
-        ]
+        if "defuzzification" in content:
+            settings: dict[str, Any] = {"defuzzification": Defuzzification(**content["defuzzification"])}
+        else:
+            settings = {
+                "conclusion_aggregation": content["conclusion_aggregation"],
+                "conclusion_alpha": _decode_alpha(content["conclusion_alpha"]),
+                "normalize": content["normalize"],
+            }
         return make(
-            variables=tuple(variables),
-            rules=tuple(rules),
-            outputs=tuple(map(str, content["outputs"])),
+            variables=tuple(decode_variable(item) for item in content["variables"]),
+            rules=tuple(map(_decode_rule, content["rules"])),
+            outputs=tuple(item if isinstance(item, str) else decode_variable(item) for item in content["outputs"]),
             t_norm=content["t_norm"],
             aggregation=content["aggregation"],
             alpha=_decode_alpha(content["alpha"]),
-            conclusion_aggregation=content["conclusion_aggregation"],
-            conclusion_alpha=_decode_alpha(content["conclusion_alpha"]),
-            normalize=content["normalize"],
             default=tuple(map(number, content["default"])),
             limited=content["limited"],
             s_norm=content.get("s_norm", ""),
             comment=str(content.get("comment", "")),
+            **settings,
         )
     except ModelFileError:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise ModelFileError(storage.damaged("The rules in this file", problem)) from None
 
 
@@ -139,10 +153,32 @@ def _encode_rule(rule: Rule) -> dict[str, Any]:
     weight = {} if rule.weight == 1 else {"weight": rule.weight}
     return {
         **premise,
-        "then": [list(row) for row in rule.coefs],
+        "then": {name: [said.term, *said.hedges] if said.hedges else said.term for name, said in rule.terms.items()}
+        or [list(row) for row in rule.coefs],
         **weight,
         **_said(label=rule.label, comment=rule.comment),
     }
+
+
+def _decode_rule(content: Mapping[str, Any]) -> Rule:
+    said = content["then"]
+    conclusions: Any = (
+        {str(name): _decode_term(str(name), each) for name, each in said.items()}
+        if isinstance(said, Mapping)
+        else tuple(tuple(map(storage.decode_number, row)) for row in said)
+    )
+    return Rule(
+        conjunction(content["if"]) if "if" in content else _decode_premise(content["premise"]),
+        conclusions,
+        storage.decode_number(content.get("weight", 1.0)),
+        str(content.get("label", "")),
+        str(content.get("comment", "")),
+    )
+
+
+def _decode_term(output: str, said: Any) -> Is:
+    term, *hedges = map(str, said) if isinstance(said, list) else (str(said),)
+    return Is(output, term, tuple(hedges))
 
 
 def _said(**texts: str) -> dict[str, str]:

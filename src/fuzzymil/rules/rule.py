@@ -172,14 +172,16 @@ def crisp_set(code: int) -> MembershipFunction:
 
 @dataclasses.dataclass(frozen=True, init=False)
 class Rule:
-    """IF premise THEN output = coefs; variables that the premise does not mention are don't-care.
+    """IF premise THEN conclusions; variables that the premise does not mention are don't-care.
 
     Parameters
     ----------
     premise : Expression, or mapping of variable to term
         A mapping means the conjunction ``variable is term AND ...``.
-    coefs : sequence of sequences of float
-        One row per output: the constant, optionally followed by one coefficient per variable.
+    conclusions : sequence of sequences of float, or mapping of output to term
+        Numbers: one row per output, the constant, optionally followed by one coefficient per variable. Sets: a term of
+        each output that the rule is about, ``{"risk": "great"}``; ``Is("risk", "great", ("very",))`` instead of a term
+        modifies the strength with which the rule concludes it by hedges (``risk is very great``).
     weight : float
         Factor for the rule's firing strength (``WITH 0.5``); 0 disables the rule.
     label : str
@@ -191,10 +193,12 @@ class Rule:
     --------
     >>> Rule({"hue": "blue"}, [[1.0]]).antecedent
     {'hue': 'blue'}
+    >>> Rule({"depth": "shallow"}, {"risk": "great"}).terms
+    {'risk': Is(variable='risk', term='great', hedges=())}
     """
 
     premise: Expression
-    coefs: tuple[tuple[float, ...], ...]
+    conclusions: tuple[tuple[float, ...], ...] | Mapping[str, Is]
     weight: float = 1.0
     label: str = dataclasses.field(default="", compare=False)  # for readers only, as is the comment
     comment: str = dataclasses.field(default="", compare=False)
@@ -202,14 +206,17 @@ class Rule:
     def __init__(
         self,
         premise: Expression | Mapping[str, str],
-        coefs: Sequence[Sequence[float]],
+        conclusions: Sequence[Sequence[float]] | Mapping[str, str | Is],
         weight: float = 1.0,
         label: str = "",
         comment: str = "",
     ) -> None:
         put = functools.partial(object.__setattr__, self)
         found = conjunction(premise) if isinstance(premise, Mapping) else premise
-        put("coefs", tuple(tuple(map(float, row)) for row in coefs))
+        if isinstance(conclusions, Mapping):
+            put("conclusions", Names({str(name): _conclusion(str(name), said) for name, said in conclusions.items()}))
+        else:
+            put("conclusions", tuple(tuple(map(float, row)) for row in conclusions))
         put("weight", float(weight))
         put("label", str(label))
         put("comment", tidy(comment))
@@ -219,15 +226,25 @@ class Rule:
         if not (math.isfinite(self.weight) and self.weight >= 0):
             raise ParameterError(f"The weight of a rule must be finite and at least 0, got {weight!r}.")
 
-    def concluding(self, coefs: Sequence[Sequence[float]]) -> Rule:
+    def concluding(self, conclusions: Sequence[Sequence[float]] | Mapping[str, str | Is]) -> Rule:
         """Return the rule with other conclusions.
 
         Examples
         --------
-        >>> Rule({"hue": "blue"}, [[1.0]], label="Sky").concluding([[0.5]])
-        Rule(premise=Is(variable='hue', term='blue', hedges=()), coefs=((0.5,),), weight=1.0, label='Sky', comment='')
+        >>> Rule({"hue": "blue"}, [[1.0]], label="Sky").concluding([[0.5]]).coefs
+        ((0.5,),)
         """
-        return Rule(self.premise, coefs, self.weight, self.label, self.comment)
+        return Rule(self.premise, conclusions, self.weight, self.label, self.comment)
+
+    @property
+    def coefs(self) -> tuple[tuple[float, ...], ...]:
+        """The conclusions if they are numbers, one row per output; otherwise empty."""
+        return () if isinstance(self.conclusions, Mapping) else self.conclusions
+
+    @property
+    def terms(self) -> Mapping[str, Is]:
+        """The conclusions if they are sets, one term for each output that the rule is about; otherwise empty."""
+        return self.conclusions if isinstance(self.conclusions, Mapping) else Names()
 
     @property
     def conditions(self) -> tuple[Is, ...]:
@@ -246,3 +263,7 @@ class Rule:
     def is_plain(self) -> bool:
         """Whether the premise is a plain conjunction, fully described by ``antecedent``."""
         return plain_conditions(self.premise) is not None
+
+
+def _conclusion(output: str, said: str | Is) -> Is:
+    return Is(output, said.term, said.hedges) if isinstance(said, Is) else Is(output, str(said))

@@ -15,9 +15,9 @@ from fuzzymil.bags.columns import Column
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.explain import NUMBERS, Reading
 from fuzzymil.inference.activations import Activations
-from fuzzymil.rules import MamdaniActivations, RuleBase
+from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import matched
 from fuzzymil.rules.editing import border_of
-from fuzzymil.rules.inference import matched
 from fuzzymil.studio.document import Document, Rules
 
 __all__ = ["Case", "Committee", "class_text"]
@@ -71,12 +71,12 @@ class Case:
     @property
     def base(self) -> RuleBase:
         """The premises with their variables."""
-        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+        return self.rules
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the outputs."""
-        return self.rules.outputs if isinstance(self.rules, RuleBase) else self.rules.output_names
+        return self.rules.output_names
 
     @property
     def given(self) -> Bags:
@@ -104,7 +104,7 @@ class Case:
         return bags.instances[:, names.index(name)] if name in names else None
 
     @functools.cached_property
-    def found(self) -> Activations | MamdaniActivations:
+    def found(self) -> Activations:
         """What the rules infer about all bags."""
         return self.rules.infer(self.data)
 
@@ -148,7 +148,7 @@ class Case:
         single = len(self.outputs) == 1
         if self.model is not None:
             return dataclasses.replace(self.model, threshold=self.threshold, positive=self.positive)
-        additive = isinstance(self.rules, RuleBase) and not self.rules.normalize
+        additive = not self.rules.normalize
         made = ClassReading.of_network(self.classes, "cross_entropy" if additive else "squared_error")
         return dataclasses.replace(
             made, threshold=self.threshold if single else 0.0, positive=self.positive if single else 1

@@ -10,10 +10,10 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import MamdaniRules, RuleBase, Variable
-from fuzzymil.rules.editing import Difference, all_variables, shown
+from fuzzymil.rules import RuleBase, Variable
+from fuzzymil.rules.editing import Difference, shown
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.document import Document, Rules, Term, terms_of_rule, with_premises
+from fuzzymil.studio.document import Document, Rules, Term, terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 from fuzzymil.studio.views import rmse, statements
 
@@ -32,7 +32,7 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
     >>> found["rules"][0]["changes"]
     [{'what': 'y', 'old': '1', 'new': '2'}]
     """
-    kinds = ["Sugeno" if isinstance(case.rules, RuleBase) else "Mamdani" for case in (old, new)]
+    kinds = ["Mamdani" if case.rules.concludes_sets else "Sugeno" for case in (old, new)]
     if kinds[0] != kinds[1]:
         return {
             "rules": [],
@@ -98,7 +98,7 @@ def _rules(found: Difference) -> list[dict[str, Any]]:
 
 def _terms(found: Difference, new: Case) -> list[dict[str, Any]]:
     rows, (before, after) = [], map(_sets, (found.old, found.new))
-    variables = {each.name: each for rules in (found.old, found.new) for each in all_variables(rules)}
+    variables = {each.name: each for rules in (found.old, found.new) for each in rules.all_variables}
     for key in dict.fromkeys((*before, *after)):
         pair = before.get(key), after.get(key)
         if pair[0] != pair[1]:
@@ -167,7 +167,7 @@ def accept_rules(
 
     Parameters
     ----------
-    old, new : RuleBase or MamdaniRules
+    old, new : RuleBase
         Of the same class.
     accepted : collection of int
         Numbers of new rules.
@@ -178,7 +178,7 @@ def accept_rules(
 
     Returns
     -------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     split : list of str
         The terms that were split, as ``"hue.low -> hue.low_2"``.
 
@@ -200,8 +200,7 @@ def accept_rules(
             )
     if not accepted and not gone and not default:
         return old, []
-    adds = [isinstance(each, RuleBase) and not each.normalize for each in (old, new)]
-    if isinstance(old, RuleBase) != isinstance(new, RuleBase) or adds[0] != adds[1]:
+    if (old.concludes_sets, old.normalize) != (new.concludes_sets, new.normalize):
         raise ParameterError("The proposal is of another kind than the rules: accept all of it, or nothing.")
     matches = _diff(old, new).matches
     taken = [
@@ -227,13 +226,13 @@ def accept_rules(
     others = _sets(right)
     terms = sets | {term: others[term] for term in renamed}
     made = _rules_taken(left, right, taken, terms)
-    if default and isinstance(made, RuleBase) and new.outputs == old.outputs:
+    if default and not made.concludes_sets and new.outputs == old.outputs:
         made = dataclasses.replace(made, default=new.default)
     return made, [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
 
 
 def _sets(rules: Rules) -> dict[Term, MembershipFunction]:
-    return {(v.name, term): chosen for v in all_variables(rules) for term, chosen in v.terms.items()}
+    return {(v.name, term): chosen for v in rules.all_variables for term, chosen in v.terms.items()}
 
 
 def _free(name: str, known: Collection[str]) -> str:
@@ -247,20 +246,9 @@ def _with_terms(variables: Iterable[Variable], terms: dict[Term, MembershipFunct
     )
 
 
-def _rules_taken(left: Rules, right: Rules, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> Rules:
-    if isinstance(left, RuleBase):
-        assert isinstance(right, RuleBase)
-        return _base(left, right, taken, terms)
-    assert isinstance(right, MamdaniRules)
-    said = [
-        left.conclusions[before - 1] if before is not None else right.conclusions[(after or 0) - 1]
-        for before, after in taken
-    ]
-    base = _base(left.premises, right.premises, taken, terms)
-    return with_premises(left, base, outputs=_with_terms(left.outputs, terms), conclusions=tuple(said))
-
-
-def _base(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any) -> RuleBase:
+def _rules_taken(
+    left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int | None]], terms: Any
+) -> RuleBase:
     known = {variable.name: variable for variable in right.variables}
     # A variable that only the new rules know brings its range.
     variables = [each if each.terms or each.low is not None else known[each.name] for each in left.variables]
@@ -269,11 +257,13 @@ def _base(left: RuleBase, right: RuleBase, taken: Sequence[tuple[int | None, int
     for before, after in taken:
         base, number = (left, before) if before is not None else (right, after or 0)
         rule = base.rules[number - 1]
-        rules.append(rule.concluding([(*row, *[0.0] * (n_coefs - len(row))) for row in rule.coefs]))
+        longer = [(*row, *[0.0] * (n_coefs - len(row))) for row in rule.coefs]
+        rules.append(rule if rule.terms else rule.concluding(longer))
         alphas.append(base.alpha[number - 1] if isinstance(base.alpha, tuple) else base.alpha)
     return dataclasses.replace(
         left,
         variables=_with_terms(variables, terms),
+        outputs=_with_terms(left.outputs, terms) if left.concludes_sets else left.outputs,
         rules=tuple(rules),
         alpha=tuple(alphas) if len(set(alphas)) > 1 else alphas[0],
     )

@@ -14,8 +14,7 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._utils.text import whole_characters
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
-from fuzzymil.rules import MamdaniRules, RuleBase
-from fuzzymil.rules.editing import all_variables
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.lexer import Token, tokens
@@ -32,10 +31,9 @@ __all__ = [
     "merge_texts",
     "terms_of_rule",
     "transfer_changes",
-    "with_premises",
 ]
 
-Rules = RuleBase | MamdaniRules
+Rules = RuleBase
 Term = tuple[str, str]
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
@@ -97,8 +95,8 @@ class Document:
 
     @property
     def base(self) -> RuleBase:
-        """The premises with their variables: the rules themselves, or those of Mamdani rules."""
-        return self.rules if isinstance(self.rules, RuleBase) else self.rules.premises
+        """The rules, as the text has them."""
+        return self.rules
 
     def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
@@ -114,9 +112,9 @@ class Document:
         return found._keeping(self, self.frozen)
 
     def _keeping(self, before: Document, frozen: Iterable[Term]) -> Document:
-        known = {(variable.name, term) for variable in all_variables(self.rules) for term in variable.terms}
+        known = {(variable.name, term) for variable in self.rules.all_variables for term in variable.terms}
         off = frozenset[int]()
-        if before.off and isinstance(self.rules, type(before.rules)):
+        if before.off and self.rules.concludes_sets == before.rules.concludes_sets:
             matches = before.rules.diff(self.rules).matches
             off = frozenset(match.new for match in matches if match.new is not None and match.old in before.off)
         made = dataclasses.replace(self, off=off, frozen=frozenset(frozen) & known)
@@ -131,18 +129,10 @@ class Document:
         return made
 
 
-def with_premises(rules: Rules, base: RuleBase, **fields: Any) -> Rules:
-    """Return the rules with other premises; ``fields`` are other parts of Mamdani rules."""
-    return base if isinstance(rules, RuleBase) else dataclasses.replace(rules, premises=base, **fields)
-
-
 def terms_of_rule(rules: Rules, place: int) -> list[Term]:
     """Return the terms that a rule, counted from 0, asks for or concludes."""
-    found = [(each.variable, each.term) for each in rules.rules[place].conditions]
-    if not isinstance(rules, RuleBase):
-        concluded = rules.conclusions[place].items()
-        found += [(name, said if isinstance(said, str) else said.term) for name, said in concluded]
-    return list(dict.fromkeys(found))
+    rule = rules.rules[place]
+    return list(dict.fromkeys((each.variable, each.term) for each in (*rule.conditions, *rule.terms.values())))
 
 
 def check_text(text: object) -> str:
@@ -157,7 +147,7 @@ def check_text(text: object) -> str:
 def check_document(document: Document) -> Document:
     """Return a document whose text can be parsed and whose size is within the limits."""
     check_text(document.text)
-    variables = all_variables(document.rules)
+    variables = document.rules.all_variables
     counts = {
         "rules": document.rules.n_rules,
         "variables": len(variables),
@@ -248,13 +238,6 @@ class Context:
         if there is only one rule base.
     member : int
         The place of that one.
-
-    Examples
-    --------
-    >>> one, two = (Document(f"VARIABLE x: low = Gaussian({n}, 1)  IF x is low THEN y = 1") for n in (1, 2))
-    >>> context, shown = Context(members=(one, two)).show(1, one)
-    >>> context.member, shown == two, context.others == (one,)
-    (1, True, True)
     """
 
     name: str = "untitled"
@@ -317,17 +300,6 @@ def transfer_changes(text: str, old: str, new: str) -> str:
     -------
     str
         The text with the same changes; the new source itself where they cannot be found in the text.
-
-    Examples
-    --------
-    >>> text = "VARIABLE x: low = Gaussian(0, 1)  # so far\n\nIF x is low\n    THEN y = 1.50\n"
-    >>> rules = parse_rules(text)
-    >>> print(transfer_changes(text, rules.to_source(), rules.edit(sets={"x.low": {"center": 3}}).to_source()))
-    VARIABLE x: low = Gaussian(3, 1)  # so far
-    <BLANKLINE>
-    IF x is low
-        THEN y = 1.50
-    <BLANKLINE>
     """
     if text == old or max(len(text), len(new)) > _LONGEST:
         return new
@@ -405,13 +377,6 @@ def merge_texts(base: str, mine: str, theirs: str) -> str | None:
     -------
     str or None
         None if both changed the same lines in different ways.
-
-    Examples
-    --------
-    >>> merge_texts("one\ntwo\nthree\n", "one\n2\nthree\n", "one\ntwo\nthree\nfour\n")
-    'one\n2\nthree\nfour\n'
-    >>> merge_texts("one\n", "1\n", "uno\n") is None
-    True
     """
     lines = base.splitlines(keepends=True)
     changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})

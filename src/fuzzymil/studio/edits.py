@@ -15,8 +15,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import And, Is, Quantified, Rule, RuleBase, Variable
-from fuzzymil.rules.editing import all_variables
+from fuzzymil.rules import And, Is, Quantified, Variable
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import (
@@ -26,7 +25,6 @@ from fuzzymil.studio.document import (
     check_text,
     merge_texts,
     terms_of_rule,
-    with_premises,
 )
 from fuzzymil.studio.sets import axis_of, move_handle, quantile_terms, to_family
 from fuzzymil.studio.start import variable_from
@@ -38,9 +36,6 @@ Edit = Callable[[Case, Mapping[str, Any]], tuple[Document, str]]
 EDITS: dict[str, Edit] = {}
 """The edits by the type of their message."""
 
-_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = ("conclusion_aggregation", "conclusion_alpha", "normalize")
-_MAMDANI = ("implication", "accumulation", "defuzzify")
 _ARGUMENTS = {"merge", "drop", "keep", "without", "weights", "conclusions", "drop_unused_terms", "default"}
 
 
@@ -79,7 +74,7 @@ def _place(document: Document, message: Mapping[str, Any], field: str = "number"
 
 
 def _variable(rules: Rules, message: Mapping[str, Any]) -> Variable:
-    variables = {variable.name: variable for variable in all_variables(rules)}
+    variables = {variable.name: variable for variable in rules.all_variables}
     known_name("variable", message.get("variable"), variables)
     return variables[str(message["variable"])]
 
@@ -96,10 +91,8 @@ def _with_variable(rules: Rules, name: str, **fields: Any) -> Rules:
     def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
         return tuple(dataclasses.replace(each, **fields) if each.name == name else each for each in variables)
 
-    if isinstance(rules, RuleBase):
-        return dataclasses.replace(rules, variables=changed(rules.variables))
-    premises = dataclasses.replace(rules.premises, variables=changed(rules.premises.variables))
-    return with_premises(rules, premises, outputs=changed(rules.outputs))
+    outputs = changed(rules.outputs) if rules.concludes_sets else rules.outputs
+    return dataclasses.replace(rules, variables=changed(rules.variables), outputs=outputs)
 
 
 def _users(rules: Rules, variable: str, term: str | None = None) -> list[int]:
@@ -162,11 +155,9 @@ def set_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
 
 def _with_rule(rules: Rules, number: int, **fields: Any) -> Rules:
     """Return the rules with other fields of one rule."""
-    base = rules if isinstance(rules, RuleBase) else rules.premises
-    every, old = list(base.rules), base.rules[number - 1]
-    kept = {name: getattr(old, name) for name in ("premise", "coefs", "weight", "label", "comment")}
-    every[number - 1] = Rule(**{**kept, **fields})
-    return with_premises(rules, dataclasses.replace(base, rules=tuple(every)))
+    every = list(rules.rules)
+    every[number - 1] = dataclasses.replace(every[number - 1], **fields)
+    return dataclasses.replace(rules, rules=tuple(every))
 
 
 def _renumber(document: Document, rules: Rules, off: frozenset[int]) -> Document:
@@ -275,25 +266,6 @@ def set_conclusion(case: Case, message: Mapping[str, Any]) -> tuple[Document, st
 
 
 @_edit
-def set_operators(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
-    """Change operators and defaults."""
-    document, rules = case.document, case.document.rules
-    asked = dict(message.get("operators") or {})
-    inner = (*_PREMISES, *_SUGENO) if isinstance(rules, RuleBase) else _PREMISES
-    outer = () if isinstance(rules, RuleBase) else _MAMDANI
-    for name in asked:
-        known_name("operator", name, (*inner, *outer))
-    own = {name: tuple(value) if isinstance(value, list) else value for name, value in asked.items() if name in inner}
-    if "t_norm" in own:
-        own.setdefault("s_norm", "")  # a T-norm brings its own S-norm unless one is chosen
-    rest = {name: value for name, value in asked.items() if name in outer}
-    rules = with_premises(rules, dataclasses.replace(document.base, **own), **rest)
-    if message.get("default") is not None:
-        rules = rules.edit(default=message["default"])
-    return document.with_rules(rules), f"Changed {listed(asked) or 'the default'}"
-
-
-@_edit
 def set_threshold(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Set what an output must exceed to mean the positive class; null returns to the usual one."""
     value = None if message.get("threshold") is None else _number(message, "threshold")
@@ -333,15 +305,7 @@ def _changed_set(old: MembershipFunction, message: Mapping[str, Any]) -> Members
 
 
 def drag_term(document: Document, message: Mapping[str, Any]) -> Document:
-    """Return a document in which a term is moved, without a text of its own: what a drag shows before it ends.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> message = {"variable": "x", "term": "low", "handle": "center", "x": 0.5}
-    >>> drag_term(document, message).rules.variables[0].terms["low"]
-    Gaussian(center=0.5, width=1.0)
-    """
+    """Return a document in which a term is moved, without a text of its own: what a drag shows before it ends."""
     name, old = _term(document.rules, message)
     made = document.replace()
     vars(made)["rules"] = document.rules.edit(sets={name: _changed_set(old, message)})
@@ -469,11 +433,13 @@ def remove_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, s
     if len(base.variables) == 1:
         raise ParameterError("Rules need at least one variable.")
     rules = tuple(
-        rule.concluding([row if len(row) == 1 else (*row[: 1 + place], *row[2 + place :]) for row in rule.coefs])
+        rule
+        if rule.terms
+        else rule.concluding([row if len(row) == 1 else (*row[: 1 + place], *row[2 + place :]) for row in rule.coefs])
         for rule in base.rules
     )
     left = tuple(each for each in base.variables if each.name != name)
-    changed = with_premises(document.rules, dataclasses.replace(base, variables=left, rules=rules))
+    changed = dataclasses.replace(base, variables=left, rules=rules)
     return document.with_rules(changed), f"Removed {name}"
 
 

@@ -6,6 +6,7 @@ import base64
 import binascii
 import contextlib
 import io
+import json
 import re
 import tempfile
 import warnings
@@ -19,42 +20,58 @@ from fuzzymil.bags import Bags
 from fuzzymil.rules import json as rules_json
 from fuzzymil.rules.files import ENDINGS, export_rules, read_rules, rules_of_model, what_is_lost
 from fuzzymil.rules.files import FORMATS as RULE_FORMATS
-from fuzzymil.studio.case import Case, class_text
+from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Context, Document, check_text
 from fuzzymil.studio.messages import LIMITS
 
-__all__ = ["EXPORTS", "Upload", "upload_from", "export", "losses_of", "openable", "plain_name", "preview", "read_data"]
+__all__ = [
+    "Upload",
+    "export",
+    "exports",
+    "losses_of",
+    "openable",
+    "plain_name",
+    "preview",
+    "read_data",
+    "upload_from",
+    "use_no_display",
+]
 
-EXPORTS = [
-    ("rules", "Rules as text", ".rules"),
-    ("json", "Rules as JSON", ".json"),
+_TITLES = {
+    "rules": "Rules as text",
+    "json": "Rules as JSON",
+    "fll": "fuzzylite (FLL)",
+    "fis": "MATLAB (.fis)",
+    "fcl": "IEC 61131-7 (FCL)",
+    "fml": "IEEE 1855 (FML)",
+    "markdown": "Markdown table",
+    "latex": "LaTeX table",
+    "python": "Rules as Python code",
+    "c": "Rules as C code",
+}
+"""Of formats of rules; others have the title that they were registered with."""
+
+_MORE = [
     ("model", "Fitted model", ".model.json"),
-    ("fll", "fuzzylite (FLL)", ".fll"),
-    ("fis", "MATLAB (.fis)", ".fis"),
-    ("fcl", "IEC 61131-7 (FCL)", ".fcl"),
-    ("fml", "IEEE 1855 (FML)", ".fml"),
-    ("markdown", "Markdown table", ".md"),
-    ("latex", "LaTeX table", ".tex"),
-    ("python", "Rules as Python code", ".py"),
-    ("c", "Rules as C code", ".c"),
     ("snippet", "Python script that does the same", ".py"),
     ("svg", "Figure (SVG)", ".svg"),
     ("png", "Figure (PNG)", ".png"),
     ("report", "Report (HTML)", ".html"),
 ]
-"""What can be exported: format, title, ending."""
+"""What can be exported besides: format, title, ending."""
 
 _MIME = {".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".html": "text/html"}
 
 
-def openable() -> dict[str, list[str]]:
-    """Return the endings of the files that can be opened.
+def exports() -> list[dict[str, str]]:
+    """Return what can be exported: every registered format of rules, and more."""
+    known = [*_TITLES, *(name for name in RULE_FORMATS if name not in _TITLES)]
+    found = [(name, _TITLES.get(name, RULE_FORMATS[name].title), RULE_FORMATS[name].endings[0]) for name in known]
+    return [{"format": name, "title": title, "ending": ending} for name, title, ending in [*found, *_MORE]]
 
-    Examples
-    --------
-    >>> openable()["rules"][:3], openable()["data"][:2]
-    (['.json', '.rules', '.txt'], ['.csv', '.tsv'])
-    """
+
+def openable() -> dict[str, list[str]]:
+    """Return the endings of the files that can be opened."""
     from fuzzymil.datasets.formats import FORMATS
 
     return {
@@ -82,13 +99,7 @@ class Upload:
 
 
 def plain_name(name: object) -> str:
-    """Return the name of a file without a folder; anything else is refused.
-
-    Examples
-    --------
-    >>> plain_name("sky.rules")
-    'sky.rules'
-    """
+    """Return the name of a file without a folder; anything else is refused."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\x00-\x1f/\\:*?\"<>|]{1,200}", name) or name.strip(". ") == "":
         raise ParameterError(f"Expected the name of a file, without a folder, got {name!r:.100}.")
     if name.startswith((".", "~", "-")):
@@ -248,7 +259,7 @@ def read_data(upload: Upload, message: Mapping[str, Any]) -> tuple[Bags, list[st
 
 
 def _ending(format: object) -> str:
-    endings = {name: ending for name, _, ending in EXPORTS}
+    endings = {each["format"]: each["ending"] for each in exports()}
     known_name("format", format, endings)
     return endings[str(format)]
 
@@ -291,44 +302,43 @@ def _content(case: Case, context: Context, format: str, message: Mapping[str, An
     rules = case.rules
     if format == "rules":
         return case.document.text if not case.document.off else rules.to_source()
-    if format == "json":
-        return _saved(rules.save, "rules.json")
     if format == "model":
-        return _saved(_model(case).save, "model.json")
+        from fuzzymil.estimators import model_to_dict
+
+        return json.dumps(model_to_dict(_model(case)), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     if format == "snippet":
-        return snippet(case, context)
+        return _snippet(case, context)
     if format in ("svg", "png"):
         return _figure(case, format, message)
     if format == "report":
-        return _report(case, context.name)
+        from fuzzymil.report import Report
+
+        use_no_display()
+        return Report.of(_model(case), case.data, title=context.name, max_bags=60).to_html()
     return export_rules(rules, format)
-
-
-def _saved(save: Any, name: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-studio-") as folder:
-        save(Path(folder) / name)
-        return (Path(folder) / name).read_bytes()
 
 
 def _model(case: Case) -> Any:
     """Return an expert system with the rules, fitted to the labels of the bags."""
     from fuzzymil.estimators import MIMamdani, MISugeno
-    from fuzzymil.rules import RuleBase
 
-    threshold = case.threshold if case.classes is not None else None
-    positive = None
-    if case.classes is not None and len(case.outputs) == 1:
-        positive = case.classes[case.positive]
-    make: Any = MISugeno if isinstance(case.rules, RuleBase) else MIMamdani
+    threshold = None if case.classes is None else case.threshold
+    positive = None if case.classes is None or case.positive_name is None else case.classes[case.positive]
+    make: Any = MIMamdani if case.rules.concludes_sets else MISugeno
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
         return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)
 
 
-def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
+def use_no_display() -> None:
+    """Let matplotlib draw into files alone."""
     import matplotlib
 
     matplotlib.use("Agg")
+
+
+def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
+    use_no_display()
     from matplotlib import pyplot
 
     from fuzzymil.explain import explain
@@ -349,27 +359,8 @@ def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
         pyplot.close(figure)
 
 
-def _report(case: Case, name: str) -> bytes:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from fuzzymil.report import write_report
-
-    with tempfile.TemporaryDirectory(prefix="fuzzymil-studio-") as folder:
-        path = Path(folder) / "report.html"
-        write_report(_model(case), case.data, path, title=name, max_bags=60)
-        return path.read_bytes()
-
-
-def snippet(case: Case, context: Context) -> str:
-    """Return a Python script that gets the same answers.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> "parse_rules" in snippet(Case(document, None), Context("sky"))
-    True
-    """
+def _snippet(case: Case, context: Context) -> str:
+    """Return a Python script that gets the same answers."""
     every = [case.rules, *(each.active for each in case.others)]
     lines = [f"# The rules {context.name!r:.80}, as in the studio.".replace("\n", " "), ""]
     lines += ["import numpy as np"] if len(every) > 1 or len(case.outputs) > 1 else []
@@ -389,16 +380,15 @@ def snippet(case: Case, context: Context) -> str:
     else:
         names = ", ".join(f"rules_{number}" for number in range(1, len(every) + 1))
         lines += [f"outputs = np.mean([rules.infer(bags).output for rules in ({names})], axis=0)", ""]
-    return "\n".join([*lines, *_told(case)]) + "\n"
+    return "\n".join([*lines, *_loop(case)]) + "\n"
 
 
-def _told(case: Case) -> list[str]:
+def _loop(case: Case) -> list[str]:
     """Return the end of the script: it prints each bag with its output and, if there are classes, the decision."""
     loop = "for bag, output in zip(bags.ids, outputs):"
-    if case.classes is None:
+    if case.names is None:
         return [loop, "    print(bag, *output)"]
-    names = [class_text(each) for each in case.classes]
     if len(case.outputs) > 1:
-        return [f"classes = {names!r}", loop, "    print(bag, *output, classes[np.argmax(output)])"]
-    positive, other = names[case.positive], names[1 - case.positive]
+        return [f"classes = {case.names!r}", loop, "    print(bag, *output, classes[np.argmax(output)])"]
+    positive, other = case.names[case.positive], case.names[1 - case.positive]
     return [loop, f"    print(bag, output[0], {positive!r} if output[0] > {case.threshold!r} else {other!r})"]

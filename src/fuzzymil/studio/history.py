@@ -1,4 +1,10 @@
-"""Every state of a document: undo and redo without limit, named versions, and the journal that keeps them."""
+"""Every state of a document: undo and redo without limit, named versions, and the journal that keeps them on disk.
+
+The journal is a file of records, one line of JSON each. A record is written by one call and synchronized to disk before
+the change counts; a line that was cut off by a crash is put aside when the journal is read, and everything before it
+stands. Of a text, a record holds what differs from the one before; so it is with the data and models that were opened.
+Files that were dropped on the page are kept next to the journal.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +26,35 @@ from fuzzymil.studio.document import Context, Data, Document
 from fuzzymil.studio.files import Upload, preview
 from fuzzymil.studio.messages import from_json, to_json
 
-__all__ = [
-    "History",
-    "Version",
-    "now",
-    "FOLDER",
-    "Journal",
-]
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: there, two studios of one name take turns at the same file
+    fcntl = None  # type: ignore[assignment]
 
+__all__ = ["FOLDER", "History", "Journal", "Version"]
+
+FOLDER = ".fuzzymil-studio"
+"""The folder of journals, inside the one in which the studio was started."""
+
+_FORMAT = 1
+_MOST = 99  # journals of one name
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed
+_TIMES = 20  # how many times its size a journal may take in memory
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 @dataclasses.dataclass(frozen=True)
 class Version:
-    """One state: its number, what led to it, when, the data and model next to it, and its name if it was given one."""
+    """One state: what led to it, the data and model next to it, when, its number, and its name if it was given one."""
 
-    number: int
-    label: str
-    when: str
     document: Document
+    label: str
     context: Context
+    when: str = dataclasses.field(default_factory=_now)
+    number: int = 0
     name: str = ""
 
 
@@ -48,29 +63,20 @@ class History:
 
     Parameters
     ----------
-    document : Document
-        The first version.
-    label : str
-        Where it came from.
-    when : str, optional
-        Default: now.
-    context : Context, optional
-        The data and model that were opened with it.
+    first : Version
 
     Examples
     --------
     >>> rule = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = {}"
-    >>> history = History(Document(rule.format(1)), "Opened")
-    >>> history.add(Document(rule.format(2)), "Changed rule 1").number
-    1
-    >>> history.undo().document.text == rule.format(1), history.redo_label
-    (True, 'Changed rule 1')
+    >>> history = History(Version(Document(rule.format(1)), "Opened", Context()))
+    >>> history.add(Version(Document(rule.format(2)), "Changed rule 1", Context()))
+    >>> history.undo()
+    >>> history.current.label, history.redo_label
+    ('Opened', 'Changed rule 1')
     """
 
-    def __init__(
-        self, document: Document, label: str = "Opened", when: str | None = None, context: Context | None = None
-    ) -> None:
-        self.versions = [Version(0, label, when or now(), document, context or Context())]
+    def __init__(self, first: Version) -> None:
+        self.versions = [first]
         self._done, self._undone = [0], list[int]()
 
     @property
@@ -88,31 +94,27 @@ class History:
         """What redo would do again; None if there is nothing."""
         return self.versions[self._undone[-1]].label if self._undone else None
 
-    def add(self, document: Document, label: str, when: str | None = None, context: Context | None = None) -> Version:
+    def add(self, version: Version) -> None:
         """Add a version after the current one; what was undone leaves the path, but stays a version."""
-        made = Version(len(self.versions), label, when or now(), document, context or self.current.context)
-        self.versions.append(made)
-        self._done.append(made.number)
+        number = len(self.versions)
+        self.versions.append(dataclasses.replace(version, number=number))
+        self._done.append(number)
         self._undone.clear()
-        if len(self.versions) > _PARSED:
-            old = self.versions[-_PARSED - 1].document
+        if number >= _PARSED:
             for name in ("rules", "active", "lines"):
-                vars(old).pop(name, None)
-        return made
+                vars(self.versions[number - _PARSED].document).pop(name, None)
 
-    def undo(self) -> Version:
+    def undo(self) -> None:
         """Go one version back on the path."""
         if len(self._done) < 2:
             raise ParameterError("There is nothing to undo.")
         self._undone.append(self._done.pop())
-        return self.current
 
-    def redo(self) -> Version:
+    def redo(self) -> None:
         """Go one version forward on the path."""
         if not self._undone:
             raise ParameterError("There is nothing to redo.")
         self._done.append(self._undone.pop())
-        return self.current
 
     def version(self, number: object) -> Version:
         """Return a version by its number."""
@@ -122,7 +124,7 @@ class History:
         return self.versions[number]
 
     def with_name(self, number: object, name: object) -> Version:
-        """Return a version with another name, which it does not have yet."""
+        """Return a version with another name, which it does not have yet; an empty one takes it away."""
         found = self.version(number)
         if not isinstance(name, str) or len(name) > 200:
             raise ParameterError("The name of a version must be text of at most 200 characters.")
@@ -136,8 +138,7 @@ class History:
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield the versions on the path, and all named ones, oldest first."""
-        ahead = set(self._undone)
-        path = {*self._done, *ahead}
+        path = {*self._done, *self._undone}
         for each in self.versions:
             if each.number in path or each.name:
                 yield {
@@ -146,36 +147,12 @@ class History:
                     "when": each.when,
                     "name": each.name or None,
                     "current": each.number == self.current.number,
-                    "undone": each.number in ahead,
+                    "undone": each.number in self._undone,
                     "off_path": each.number not in path,
                 }
 
 
-def now() -> str:
-    """Return the time as text."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-# The journal: every change of a session, appended to a file as it happens, so that nothing is lost with the process.
-#
-# A record is one line of JSON. It is written by one call and synchronized to disk; a line that was cut off by a crash
-# is dropped when the journal is read, and everything before it stands. Of a text, what differs from the one before is
-# stored; so it is with the data and models that were opened. Files that were dropped on the page are kept next to the
-# journal.
-
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks: there, two studios of one name take turns at the same file
-    fcntl = None  # type: ignore[assignment]
-
-
-FOLDER = ".fuzzymil-studio"
-"""The folder of journals, inside the one in which the studio was started."""
-
-_VERSION = 1
-_MOST = 99  # journals of one name
-_TIMES = 20  # how many times its size a journal may take in memory
+# ---------------------------------------------------------------------- the journal
 
 
 class Journal:
@@ -188,6 +165,13 @@ class Journal:
     name : str
         Of the rules; a second studio of the same name has a journal of its own.
 
+    Attributes
+    ----------
+    records : list of dict
+        What an earlier session wrote.
+    notice : str or None
+        What could not be read, and where it is now.
+
     Examples
     --------
     >>> import tempfile
@@ -195,17 +179,17 @@ class Journal:
     ...     with Journal(Path(folder), "sky") as journal:
     ...         journal.append({"undo": True})
     ...     with Journal(Path(folder), "sky") as journal:
-    ...         list(journal.records)
+    ...         journal.records
     [{'undo': True}]
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder / FOLDER
-        self.notice: str | None = None  # what could not be read, and where it is now
+        self.notice: str | None = None
+        self.records: list[dict[str, Any]] = []
+        self.draft: str | None = None
         self._text, self._context = "", Context()  # of the latest version
         self._pending: list[bytes] = []  # lines that the disk has not taken yet
-        self.draft: str | None = None
-        self.records: list[dict[str, Any]] = []
         self._file = -1
         self._own = OwnFolder(self.folder, create=True)
         try:
@@ -220,10 +204,10 @@ class Journal:
         for number in range(1, _MOST + 1):
             path = self.folder / (f"{name}.journal" if number == 1 else f"{name}-{number}.journal")
             try:
-                file = self._opened(path)
+                file = self._open(path)
             except ForeignFileError as problem:  # it may lead anywhere, or wait forever
                 self._put_aside(path, str(problem.strerror))
-                file = self._opened(path)
+                file = self._open(path)
             if fcntl is None:
                 return file, path
             try:
@@ -234,7 +218,7 @@ class Journal:
                 return file, path
         raise OSError(errno.EBUSY, f"{_MOST} studios already write journals of this name", str(self.folder))
 
-    def _opened(self, path: Path) -> int:
+    def _open(self, path: Path) -> int:
         return self._own.open(path.name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
 
     def _put_aside(self, path: Path, why: str) -> None:
@@ -265,17 +249,16 @@ class Journal:
             os.ftruncate(self._file, good)
             self.notice = f"The end of the journal of an earlier session is damaged. It is kept as {FOLDER}/{kept}."
         if not good:
-            self.append({"journal": _VERSION})
+            self.append({"journal": _FORMAT})
 
     def set_aside(self, why: str = "makes no sense") -> None:
         """Keep a journal that cannot be used under another name, and begin anew."""
-        name = self.path.name.removesuffix(".journal")
         self._put_aside(self.path, why)
         os.close(self._file)
-        self._file, self.path = self._locked_file(name)
+        self._file, self.path = self._locked_file(self.path.name.removesuffix(".journal"))
         self._text, self._context, self.draft = "", Context(), None
         self.records, self._pending = [], []
-        self.append({"journal": _VERSION})
+        self.append({"journal": _FORMAT})
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record; it is on disk when this returns.
@@ -322,20 +305,16 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # ------------------------------------------------------------------ documents
+    # ------------------------------------------------------------------ versions as records
 
-    def keep(self, document: Document, label: str, when: str, context: Context, *, given: str = "") -> None:
+    def keep(self, version: Version, *, given: str = "") -> None:
         """Write a new version; ``given`` says whether "rules" or "data" came with the start of the program."""
-        record = {
-            "done": label,
-            **({"given": given} if given else {}),
-            "when": when,
-            "text": self._difference(document.text),
-            **_marks(document),
-        }
+        document, context = version.document, version.context
+        record = {"done": version.label, "when": version.when, "text": self._difference(document.text)}
+        record |= {"given": given} if given else {}
         changed = self._changes(context)
-        line = _line({**record, "context": changed} if changed else record)
-        self._pending.append(line)
+        record |= {"context": changed} if changed else {}
+        self._pending.append(_line(record | _marks(document)))
         self._text, self._context = document.text, context
         self._write_pending()
 
@@ -349,7 +328,7 @@ class Journal:
         end = _n_common(self._text[start:][::-1], text[start:][::-1])
         return [start, end, text[start : len(text) - end]]
 
-    def _joined(self, difference: Any) -> str:
+    def _patch(self, difference: Any) -> str:
         start, end, middle = difference
         if not 0 <= start <= len(self._text) - end or end < 0:
             raise ValueError("The journal does not fit together.")
@@ -357,26 +336,20 @@ class Journal:
 
     def _changes(self, context: Context) -> dict[str, Any]:
         """Return what distinguishes a context from that of the latest version."""
-        old, found = self._context, dict[str, Any]()
-        if context.name != old.name:
-            found["name"] = context.name
-        if context.data is not old.data:
-            found["data"] = None if context.data is None else self._data_facts(context.data)
+        old, found, data = self._context, dict[str, Any](), context.data
+        for name in ("name", "member"):
+            if getattr(context, name) != getattr(old, name):
+                found[name] = getattr(context, name)
+        if data is not old.data:
+            found["data"] = data and {"name": data.name, "columns": data.columns, "file": self._stored(data.path)}
         if context.model is not old.model:
             found["model"] = None if context.model is None else self._stored(context.model_file)
         if context.members is not old.members:
             known = dict(enumerate(old.members))
             changed = {n: each for n, each in enumerate(context.members) if known.get(n) is not each}
-            found["members"] = [
-                len(context.members),
-                {n: {"text": each.text, **_marks(each)} for n, each in changed.items()},
-            ]
-        if context.member != old.member:
-            found["member"] = context.member
+            texts = {n: {"text": each.text, **_marks(each)} for n, each in changed.items()}
+            found["members"] = [len(context.members), texts]
         return found
-
-    def _data_facts(self, data: Data) -> dict[str, Any]:
-        return {"name": data.name, "columns": data.columns, "file": self._stored(data.path)}
 
     def _stored(self, path: Path | None) -> str:
         """Return a path as text: of a kept file its name; nothing of no file, or of one whose name is no text."""
@@ -384,60 +357,54 @@ class Journal:
             return ""
         return path.name if path.parent == self.folder else str(path.absolute())
 
-    def _found(self, stored: str) -> Path | None:
-        return self.folder / stored if stored else None  # a path from the root stays one
-
     def _restored_context(self, facts: Mapping[str, Any], given: Context) -> Context:
         """Return the context that differs from the latest one by these facts.
 
         What was given when the program was started is taken from there, if it is the same as it was then.
         """
-        found: dict[str, Any] = {"name": str(facts.get("name", self._context.name))}
-        found |= {"member": facts.get("member", self._context.member)}
+
+        def place(stored: str | None) -> Path | None:
+            return self.folder / stored if stored else None  # a path from the root stays one
+
+        found: dict[str, Any] = {name: facts[name] for name in ("name", "member") if name in facts}
         if "data" in facts:
             told = facts["data"]
-            data = told and Data(None, told["name"], told["columns"], self._found(told["file"]))
+            data = told and Data(None, told["name"], told["columns"], place(told["file"]))
             found["data"] = given.data if data and data.is_same_file(given.data) else data or None
         if "model" in facts:
-            file = self._found(facts["model"] or "")
-            found |= {"model_file": file, "model": _model_in(file) if file else given.model}
-            if facts["model"] is None:
-                found["model"] = None
+            found["model_file"] = file = place(facts["model"])
+            found["model"] = None if facts["model"] is None else _model_in(file) if file else given.model
         if "members" in facts:
             n, changed = facts["members"]
-            known = dict(enumerate(self._context.members)) | {int(k): _marked(**each) for k, each in changed.items()}
-            found["members"] = tuple(known[place] for place in range(n))
+            known = dict(enumerate(self._context.members)) | {int(k): _document(**each) for k, each in changed.items()}
+            found["members"] = tuple(known[k] for k in range(n))
         return self._context.replace(**found)
 
-    def restored(self, given: Context) -> tuple[History, Document, Context] | None:
+    def restore(self, given: Context) -> tuple[History, Document, Context] | None:
         """Return the history that the records tell, and the rules and data that the program was last started with.
 
-        None for a new journal.
-
-        Parameters
-        ----------
-        given : Context
-            What the program was started with this time.
+        None for a new journal. ``given`` is what the program was started with this time.
         """
         history: History | None = None
         rules: Document | None = None
         around = self._context
         for record in self.records:
             if "text" in record:
-                self._text = self._joined(record["text"])
-                document, self.draft = _marked(**{**record, "text": self._text}), None
-                if "context" in record:
-                    self._context = self._restored_context(record["context"], given)
-                rules = document if record.get("given") == "rules" else rules
+                self._text, self.draft = self._patch(record["text"]), None
+                self._context = self._restored_context(record.get("context", {}), given)
+                version = Version(
+                    _document(**{**record, "text": self._text}), record["done"], self._context, record["when"]
+                )
+                rules = version.document if record.get("given") == "rules" else rules
                 around = self._context if "given" in record else around
                 if history is None:
-                    history = History(document, record["done"], record["when"], self._context)
+                    history = History(version)
                 else:
-                    history.add(document, record["done"], record["when"], self._context)
+                    history.add(version)
             elif history is None:
                 continue
             elif "draft" in record:
-                self.draft = None if record["draft"] is None else self._joined(record["draft"])
+                self.draft = None if record["draft"] is None else self._patch(record["draft"])
             elif "undo" in record:
                 history.undo()
             elif "redo" in record:
@@ -466,7 +433,7 @@ def _marks(document: Document) -> dict[str, Any]:
     }
 
 
-def _marked(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_: Any) -> Document:
+def _document(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_: Any) -> Document:
     """Return the document with a text and what `_marks` returned."""
     return Document(text, frozenset(off), frozenset((variable, term) for variable, term in frozen), threshold, positive)
 

@@ -25,9 +25,9 @@ from fuzzymil.studio.difference import difference
 from fuzzymil.studio.document import Context, Data, Document, check_document, check_text
 from fuzzymil.studio.edits import EDITS, ConflictError, drag_term
 from fuzzymil.studio.files import (
-    EXPORTS,
     Upload,
     export,
+    exports,
     losses_of,
     openable,
     plain_name,
@@ -35,7 +35,7 @@ from fuzzymil.studio.files import (
     read_data,
     upload_from,
 )
-from fuzzymil.studio.history import History, Journal, Version, now
+from fuzzymil.studio.history import History, Journal, Version
 from fuzzymil.studio.messages import LIMITS, id_of, texts, to_json
 from fuzzymil.studio.sets import families
 from fuzzymil.studio.start import starting_rules
@@ -149,7 +149,7 @@ class Session:
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
         context = Context(name, given, model, members=tuple(map(check_document, members)))
-        self.history = History(check_document(document), f"Opened {name}", context=context)
+        self.history = History(Version(check_document(document), f"Opened {name}", context))
         if folder is not None:
             self._recover(folder, provisional)
         if draft is not None and self.draft is None and self.recovered is None:
@@ -163,8 +163,7 @@ class Session:
             found = self._restored(self._journal, opened.context)
             self.notice = self._journal.notice
             if found is None:
-                kept = (opened.document, opened.label, opened.when, opened.context)
-                self.write(lambda journal: journal.keep(*kept, given="rules"))
+                self.write(lambda journal: journal.keep(opened, given="rules"))
             else:
                 self._go_on(*found, opened, provisional)
         except OSError as problem:
@@ -176,7 +175,7 @@ class Session:
 
     def _restored(self, journal: Journal, given: Context) -> tuple[History, Document, Context] | None:
         try:
-            found = journal.restored(given)
+            found = journal.restore(given)
             if found is not None:
                 check_document(found[0].current.document)
             return found
@@ -193,17 +192,15 @@ class Session:
         is_same = data is None or data.is_same_file(around.data)
         if before.text != opened.document.text and not (provisional and is_same and n_edits):
             context = opened.context.replace(data=data or last.context.data)
-            self._reopen("rules", opened.document, f"Opened {context.name} again", context)
+            self._add(Version(opened.document, f"Opened {context.name} again", context), given="rules")
         elif data is not None and not is_same:
-            self._reopen("data", last.document, f"Opened {data.name}", last.context.replace(data=data))
+            self._add(Version(last.document, f"Opened {data.name}", last.context.replace(data=data)), given="data")
         elif n_edits:
             self.recovered = {"edits": n_edits, "when": last.when}
 
-    def _reopen(self, given: str, document: Document, label: str, context: Context) -> None:
-        """Add a version with what the program was started with this time."""
-        when = now()
-        self.write(lambda journal: journal.keep(document, label, when, context, given=given))
-        self.history.add(document, label, when, context)
+    def _add(self, version: Version, given: str = "") -> None:
+        self.write(lambda journal: journal.keep(version, given=given))  # first: it may refuse
+        self.history.add(version)
 
     def keep_file(self, name: str, content: bytes) -> Path | None:
         """Keep a file that was opened for the next session; None if that is not possible."""
@@ -372,9 +369,7 @@ class Session:
             around = context or self.context
             if document == self.document and around is self.context:
                 return {"changed": False}
-            when = now()
-            self.write(lambda journal: journal.keep(document, label, when, around))  # first: it may refuse
-            self.history.add(document, label, when, around)
+            self._add(Version(document, label, around))
             self.draft = None
             self.changed(label)
             return {"changed": True, "version": self.history.current.number}
@@ -422,7 +417,7 @@ def _hello(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
         "folder": None if session.folder is None else session.folder.name,
         "families": families(),
         "words": words(),
-        "exports": [{"format": format, "title": title, "ending": ending} for format, title, ending in EXPORTS],
+        "exports": exports(),
         "opens": openable(),
         "recovered": session.recovered,
         "notice": session.notice,

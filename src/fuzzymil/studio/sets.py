@@ -45,13 +45,7 @@ _EXPONENTS = (0.1, 50.0)  # what a drag reaches; others can be typed
 
 
 def families() -> list[dict[str, Any]]:
-    """Return the families that a person can choose, with the names of their parameters.
-
-    Examples
-    --------
-    >>> families()[0]["name"] in FAMILIES
-    True
-    """
+    """Return the families that a person can choose, with the names of their parameters."""
     return [
         {"name": name, "title": kind.__name__, "parameters": list(kind.fields())}
         for name, kind in sorted(learnable_families().items())
@@ -59,14 +53,7 @@ def families() -> list[dict[str, Any]]:
 
 
 def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, float]:
-    """Return the ends of a variable's axis: its range, the data, and the peaks of its sets.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> axis_of(Variable("x", {"low": Gaussian(0, 1)}))
-    (-3.0, 3.0)
-    """
+    """Return the ends of a variable's axis: its range, the data, and the peaks of its sets."""
     low, high = span(variable, values)
     peaks = [float(chosen.peak(*chosen.parameters)) for chosen in variable.terms.values() if not _is_formula(chosen)]
     low, high = min([low, *peaks]), max([high, *peaks])
@@ -78,20 +65,11 @@ def _is_formula(chosen: MembershipFunction) -> bool:
 
 
 def set_facts(chosen: MembershipFunction, axis: tuple[float, float]) -> dict[str, Any]:
-    """Return a set as the page shows it: family, parameters, handles, and its curve along an axis.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> found = set_facts(Gaussian(0, 1), (-3, 3))
-    >>> found["family"], found["parameters"], found["curve"].max().item()
-    ('gaussian', [{'name': 'center', 'value': 0.0}, {'name': 'width', 'value': 1.0}], 1.0)
-    """
+    """Return a set as the page shows it: family, parameters, handles, and its curve along an axis."""
     roles = type(chosen).roles()
     return {
         "family": chosen.name,
         "shown": format_set(chosen, 4),
-        "source": format_set(chosen, None),
         "parameters": [
             {"name": name, "value": getattr(chosen, name)} for name, role in roles.items() if role != "text"
         ],
@@ -104,14 +82,7 @@ def set_facts(chosen: MembershipFunction, axis: tuple[float, float]) -> dict[str
 
 
 def handles(chosen: MembershipFunction) -> list[dict[str, Any]]:
-    """Return the points at which a set is dragged; the first one moves all of it.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> [(handle["name"], handle["x"], handle["y"]) for handle in handles(Triangular(0, 1, 3))]
-    [('move', 1.0, 1.0), ('left', 0.0, 0.0), ('peak_at', 1.0, 1.0), ('right', 3.0, 0.0)]
-    """
+    """Return the points at which a set is dragged; the first one moves all of it."""
     if _is_formula(chosen):
         return []
     found = [(MOVE, "move", float(type(chosen).peak(*chosen.parameters)))]
@@ -207,14 +178,7 @@ def move_handle(chosen: MembershipFunction, handle: str, x: float) -> Membership
 
 
 def to_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
-    """Return a set of another family with the same peak and spread, open to the same side where it can be.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> to_family(Gaussian(2, 1), "triangular").peak_at
-    2.0
-    """
+    """Return a set of another family with the same peak and spread, open to the same side where it can be."""
     known_name("family", name, learnable_families())
     if _is_formula(chosen):
         raise ParameterError(f"A {chosen.name} has no width to keep: write the new set in the text.")

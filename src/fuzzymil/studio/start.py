@@ -83,7 +83,7 @@ def starting_rules(bags: Bags) -> Document:
     ]
     shares = _shares(bags)
     rule = Rule({}, [[round(share, 4)] for share in shares.values()])
-    return Document.of(RuleBase(tuple(variables), (rule,), tuple(shares), aggregation="max"))
+    return Document.of(RuleBase(tuple(variables), (rule,), tuple(map(Variable, shares)), aggregation="max"))
 
 
 def _shares(bags: Bags) -> dict[str, float]:
@@ -100,17 +100,11 @@ def _shares(bags: Bags) -> dict[str, float]:
 
 
 def readable_part(text: str) -> Document:
-    r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag.
-
-    Examples
-    --------
-    >>> print(readable_part("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN sky = 1").text.splitlines()[-1])
-    Rule 1: IF anything THEN sky = 0
-    """
+    r"""Return rules to show while a text has mistakes: the variables that can be read, and one rule about every bag."""
     found = parser.read(text)
     variables = tuple(found.variables.values()) or (Variable("x"),)
     concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]
     try:
         return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), tuple(concluded[:1]) or ("y",)))
     except ValueError:
-        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),), ("y",)))
+        return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))

@@ -9,8 +9,6 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import FAMILIES
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import RuleBase
-from fuzzymil.rules.editing import all_variables
 from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
@@ -22,14 +20,7 @@ _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?
 
 
 def check(text: object) -> dict[str, Any]:
-    r"""Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one.
-
-    Examples
-    --------
-    >>> found = check("VARIABLE x: low = Gaussian(0, 1)\nIF x is lwo THEN y = 1")["mistakes"]
-    >>> [(each["line"], each["character"], each["length"], each["fix"]["text"]) for each in found]
-    [(2, 9, 3, 'low')]
-    """
+    r"""Return every mistake of a text: line, character, length, reason, and a fix where there is an obvious one."""
     source = check_text(text)
     try:
         rules = parse_rules(source)
@@ -122,15 +113,7 @@ def _replacement(start: int, length: int, text: str, label: str) -> dict[str, An
 
 
 def complete(text: object, offset: object, document: Document) -> dict[str, Any]:
-    r"""Return words that may stand at a place of a text, and which part of it they would replace.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1")
-    >>> found = complete(document.text + "\nIF x is l", len(document.text) + 10, document)
-    >>> [item["text"] for item in found["items"]][:1]
-    ['low']
-    """
+    r"""Return words that may stand at a place of a text, and which part of it they would replace."""
     source = check_text(text)
     end = offset if isinstance(offset, int) and 0 <= offset <= len(source) else len(source)
     line = source[:end].rpartition("\n")[2]
@@ -159,7 +142,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
         inputs, outputs = [], []
     if not inputs:
         inputs = list(document.base.variables)
-        outputs = [each for each in all_variables(document.rules) if each not in inputs]
+        outputs = [each for each in document.rules.all_variables if each not in inputs]
     statement = re.split(r"(?i)\b(?=IF\b|VARIABLE\b|OUTPUT\b|USING\b)", before)[-1]
     line = statement.rstrip()
     hedges = "|".join(HEDGES)
@@ -190,7 +173,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
 
 def _outputs(document: Document) -> tuple[str, ...]:
     rules = document.rules
-    return rules.outputs if isinstance(rules, RuleBase) else rules.output_names
+    return rules.output_names
 
 
 def _item(text: str, kind: str, detail: str = "") -> dict[str, Any]:

@@ -303,7 +303,7 @@ def _as_before(rules: Any, document: Document) -> Any:
     if rules.n_rules != old.n_rules:
         return rules
     rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
-    if not isinstance(rules, RuleBase):
+    if rules.concludes_sets:
         return rules
     same = {name: getattr(old, name) for name in ("alpha", "conclusion_alpha") if _is_close(rules, old, name)}
     return dataclasses.replace(rules, **same)

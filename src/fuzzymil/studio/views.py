@@ -15,11 +15,11 @@ from fuzzymil.bags import Bags
 from fuzzymil.explain import RuleExplanation, explain
 from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import RuleBase, Variable
-from fuzzymil.rules.editing import Finding, all_variables
+from fuzzymil.rules import Variable
+from fuzzymil.rules.activations import clipped, matched
+from fuzzymil.rules.editing import Finding
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.inference import clipped, matched
-from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import Rules, terms_of_rule
@@ -48,10 +48,6 @@ _TOGETHER = 200  # of these at a time
 _UNKNOWN = 0.05
 """Firing strength below which no rule is said to apply, as in `fuzzymil.plots.SurfaceDisplay`."""
 
-_PREMISES = ("t_norm", "s_norm", "aggregation", "alpha", "limited")
-_SUGENO = (*_PREMISES, "conclusion_aggregation", "conclusion_alpha", "normalize")
-_MAMDANI = ("implication", "accumulation", "defuzzify", "resolution", "activation")
-
 
 # ---------------------------------------------------------------------- the state
 
@@ -60,14 +56,13 @@ def state_of(case: Case) -> dict[str, Any]:
     """Return everything about the document that does not depend on a view."""
     document, rules = case.document, case.document.rules
     return {
-        "kind": "sugeno" if isinstance(rules, RuleBase) else "mamdani",
-        "additive": isinstance(rules, RuleBase) and not rules.normalize,
+        "kind": "mamdani" if rules.concludes_sets else "sugeno",
+        "additive": not rules.normalize,
         "text": document.text,
         "comment": document.base.comment,
         "variables": _variables(case),
         "rules": _rules(case),
         "outputs": list(case.outputs),
-        "operators": _operators(rules),
         "default": dict(zip(case.outputs, rules.default, strict=True)),
         "classes": case.names,
         "positive": case.positive_name,
@@ -81,7 +76,7 @@ def _variables(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     asked = [set(terms_of_rule(case.rules, r)) for r in range(case.base.n_rules)]
     return [
         _variable(case, each, asked, is_input=place < len(case.rules.variables))
-        for place, each in enumerate(all_variables(case.rules))
+        for place, each in enumerate(case.rules.all_variables)
         if only in (None, each.name)
     ]
 
@@ -110,7 +105,7 @@ def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]],
 def _rules(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
     rules, base, lines = case.document.rules, case.document.base, case.document.lines
-    texts, exact = statements(rules), statements(rules, None, None)
+    texts = statements(rules)
     return [
         {
             "number": r + 1,
@@ -118,15 +113,13 @@ def _rules(case: Case) -> list[dict[str, Any]]:
             "label": rule.label,
             "comment": rule.comment,
             "text": texts[r],
-            "source": exact[r],
             "premise": printer.premise_text(rule.premise),
-            "conclusion": _conclusion(rules, r),
+            "conclusion": rules.concluded_text(r),
             "conclusions": _conclusions(rules, r),
             "weight": rule.weight,
             "on": r + 1 not in case.document.off,
             "line": lines[r] if r < len(lines) else None,
             "plain": rule.is_plain,
-            "quantified": any(part.quantifier for part in base.parts if part.rule == r),
             "conditions": [
                 {"variable": each.variable, "term": each.term, "hedges": each.hedges, "negated": negated}
                 for each, negated in zip(conditions(rule.premise), negations(rule.premise), strict=True)
@@ -136,39 +129,22 @@ def _rules(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def statements(rules: Rules, *limits: int | None) -> list[str]:
-    """Return each rule as a statement; with limits of None, exactly."""
-    return source.statements(rules, *limits) if isinstance(rules, RuleBase) else rules.statements(*limits)
-
-
-def _conclusion(rules: Rules, r: int) -> str:
-    if not isinstance(rules, RuleBase):
-        return rules.concluded_text(r)
-    adds = not rules.normalize
-    return printer.conclusions(rules.outputs, rules.rules[r].coefs, rules.feature_names, 4, None, adds=adds)
+def statements(rules: Rules) -> list[str]:
+    """Return each rule as a statement."""
+    return rules.statements()
 
 
 def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
     """Return what a rule concludes: a constant and slopes, or a term with hedges."""
-    if isinstance(rules, RuleBase):
+    if not rules.concludes_sets:
         return {
             output: {
                 "constant": row[0],
                 "slopes": {name: slope for name, slope in zip(rules.feature_names, row[1:], strict=False) if slope},
             }
-            for output, row in zip(rules.outputs, rules.rules[r].coefs, strict=True)
+            for output, row in zip(rules.output_names, rules.rules[r].coefs, strict=True)
         }
-    return {
-        name: {"term": said, "hedges": []} if isinstance(said, str) else {"term": said.term, "hedges": said.hedges}
-        for name, said in rules.conclusions[r].items()
-    }
-
-
-def _operators(rules: Rules) -> dict[str, Any]:
-    if isinstance(rules, RuleBase):
-        return {name: getattr(rules, name) for name in _SUGENO}
-    found = {name: getattr(rules.premises, name) for name in _PREMISES}
-    return found | {name: getattr(rules, name) for name in _MAMDANI}
+    return {name: {"term": said.term, "hedges": said.hedges} for name, said in rules.rules[r].terms.items()}
 
 
 def _data(case: Case) -> dict[str, Any] | None:
@@ -228,7 +204,6 @@ def _bags(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "decisions": case.decisions,
         "right": right,
         "uncovered": np.zeros(data.n_bags, bool) if uncovered is None else uncovered,
-        "strongest": case.found.strongest,
         "n_changed": _n_changed(case, before),
         "before": None if before is None else {"scores": before.scores, "decisions": before.decisions},
         "committee": None if committee is None else {"decisions": committee.decisions, "outputs": committee.output},
@@ -309,7 +284,7 @@ def _without_each(case: Case, one: Bags) -> list[dict[str, Any]]:
 
 def _one_variable(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one variable with its terms, as in the state."""
-    known_name("variable", request.get("variable"), [each.name for each in all_variables(case.rules)])
+    known_name("variable", request.get("variable"), [each.name for each in case.rules.all_variables])
     return _variables(case, str(request["variable"]))[0]
 
 

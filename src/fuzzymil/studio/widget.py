@@ -41,7 +41,7 @@ class StudioWidget(anywidget.AnyWidget):
     Attributes
     ----------
     session : Session
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
         The rules as they are now.
     """
 
@@ -78,7 +78,7 @@ def show(rules: Rules, bags: Any = None, *, name: str = "rules") -> StudioWidget
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     bags : Bags, or anything `as_bags` accepts, optional
     name : str
         What exported files are called.

@@ -18,7 +18,6 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Columns
-from fuzzymil.rules import RuleBase
 from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio.case import class_text
 from fuzzymil.studio.messages import from_json, to_json
@@ -81,7 +80,7 @@ def _train(rules: Any, bags: Bags, job: Mapping[str, Any], report: Report) -> di
     }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        found, touched = (_sugeno if isinstance(rules, RuleBase) else _mamdani)(rules, bags, job, settings, note)
+        found, touched = (_mamdani if rules.concludes_sets else _sugeno)(rules, bags, job, settings, note)
     said = [str(each.message) for each in caught if "nterrupted" not in type(each.message).__name__]
     return {"text": found.to_source(), "touched": list(map(str, touched)), "loss": losses, "warnings": said}
 

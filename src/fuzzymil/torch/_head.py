@@ -100,6 +100,8 @@ class FuzzyBagHead(nn.Module):
                 f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: use RuleBase.parse(text), "
                 "RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)."
             )
+        if rules.concludes_sets:
+            raise ParameterError("FuzzyBagHead needs rules that conclude numbers: use rules.to_sugeno().")
         self._start = rules
         self._names_terms = False
         self.missing_values = missing_values
@@ -424,5 +426,5 @@ def _named(rules: RuleBase) -> RuleBase:
     for name in _OTHER_FIELDS:
         del settings[name]
     return RuleBase.from_sets(
-        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.outputs, **settings
+        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.output_names, **settings
     )

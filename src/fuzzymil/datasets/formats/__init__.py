@@ -1,6 +1,6 @@
 """File formats for bags, one module each; every module of this folder registers what it reads in `FORMATS`."""
 
-from fuzzymil._utils.discovery import import_modules
+from fuzzymil._utils.registry import import_modules
 from fuzzymil.datasets.formats._fields import INSTANCE_LABEL
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, MissingFileError

@@ -61,7 +61,7 @@ class Rows:
 
 
 def delimiter(line: str) -> str | None:
-    """Return the delimiter of a line, or None for blanks."""
+    """Return the delimiter of a line, or None for spaces."""
     line = _IN_QUOTES.sub("", line)
     counts = {mark: line.count(mark) for mark in (",", ";", "\t")}
     best = max(counts, key=lambda mark: counts[mark])

@@ -42,7 +42,7 @@ array([1.    , 0.3679])
 
 from typing import Any
 
-from fuzzymil._utils.discovery import import_modules
+from fuzzymil._utils.registry import import_modules
 from fuzzymil.inference.membership._base import (
     FAMILIES,
     Degree,

@@ -336,7 +336,7 @@ class Formula(MembershipFunction, name="formula"):
     the set: ``shift`` and ``scale`` mean that ``x`` in the formula is ``(x - shift) / scale``.
 
     As a term of an output that is an average or a sum, a formula is a number instead, computed from the features
-    and outputs that it names: ``Formula("2 * depth + sin(angle)")``; see `fuzzymil.rules.MamdaniRules`.
+    and outputs that it names: ``Formula("2 * depth + sin(angle)")``; see `fuzzymil.rules.RuleBase`.
 
     Examples
     --------

@@ -561,7 +561,7 @@ def rule_base(
     return RuleBase(
         variables=tuple(variables),
         rules=tuple(rules),
-        outputs=tuple(outputs),
+        outputs=tuple(map(Variable, outputs)),
         aggregation="max",
         normalize=False,
         default=tuple(map(float, default)),

@@ -93,8 +93,8 @@ def _levels(rules: RuleBase, start: Params, constraints: Constraints) -> tuple[A
     given = constraints.conclusions
     if isinstance(given, Mapping):
         for name, (least, most) in given.items():
-            known_name("output", name, rules.outputs, "in conclusions")
-            low[:, rules.outputs.index(name)], high[:, rules.outputs.index(name)] = least, most
+            known_name("output", name, rules.output_names, "in conclusions")
+            low[:, rules.output_names.index(name)], high[:, rules.output_names.index(name)] = least, most
     elif given is not None:
         low[:], high[:] = given
     return low, high
@@ -113,7 +113,7 @@ def _slopes(rules: RuleBase, start: Params, constraints: Constraints) -> Array:
                 for r, k in np.argwhere((slopes[:, :, d] * sign < 0) | ((sign == 0) & (slopes[:, :, d] != 0))):
                     raise ParameterError(
                         f"signs: {name!r} must have the sign {sign}, but rule {r + 1} starts with the slope "
-                        f"{slopes[r, k, d]:g} in {rules.outputs[k]!r}: change the rule, or the constraint."
+                        f"{slopes[r, k, d]:g} in {rules.output_names[k]!r}: change the rule, or the constraint."
                     )
     elif constraints.signs:
         signs = np.where(slopes != 0, np.sign(slopes), np.nan)
@@ -187,7 +187,7 @@ def _check_conclusions(
         least, most = level[r, k] - reach[r, k], level[r, k] + reach[r, k]
         said = f"{least:g}" if least == most else f"{least:g} to {most:g} in the ranges of the variables"
         raise ParameterError(
-            f"conclusions: rule {r + 1} starts with {rules.outputs[k]} = {said}, outside {low[r, k]:g} to "
+            f"conclusions: rule {r + 1} starts with {rules.output_names[k]} = {said}, outside {low[r, k]:g} to "
             f"{high[r, k]:g}: change the rule, or the bounds."
         )
 
@@ -253,10 +253,12 @@ def _touched_conclusions(rules: RuleBase, bounds: Bounds, moves: Array) -> Itera
     for r, k in np.argwhere(moves):
         for side, value, bound in (("lower", level - reach, low), ("upper", level + reach, high)):
             if abs(value[r, k] - bound[r, k]) <= room[r, k]:
-                yield Touched(f"rule {r + 1}", rules.outputs[k], float(bound[r, k]), f"{side} bound of conclusions")
+                yield Touched(
+                    f"rule {r + 1}", rules.output_names[k], float(bound[r, k]), f"{side} bound of conclusions"
+                )
         for d in np.flatnonzero((coefs[r, k, 1:] == 0) & np.isfinite(bounds.slopes[:, r, k]).any(axis=0)):
             if np.isinf(bounds.slopes[:, r, k, d]).any():
-                what = f"slope of {rules.feature_names[d]} in {rules.outputs[k]}"
+                what = f"slope of {rules.feature_names[d]} in {rules.output_names[k]}"
                 yield Touched(f"rule {r + 1}", what, 0.0, "bound of its sign")
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.prefetch import prefetch
+from fuzzymil._utils.runtime import prefetch
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.inference.segments import padded_size
 from fuzzymil.learn.train._loop import mean_one

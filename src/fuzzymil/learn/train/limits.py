@@ -69,7 +69,7 @@ def limits_of(
     for place, term in places.items():
         owner[place] = owner[first.setdefault(term, place)]
     sets, conclusions = _moves(rules, frozen)
-    default = np.array([0.0 if output in frozen else 1.0 for output in rules.outputs])
+    default = np.array([0.0 if output in frozen else 1.0 for output in rules.output_names])
     limits = Limits(owner, sets, conclusions, default)
     if constraints is None or start is None or axes is None:
         return limits
@@ -121,14 +121,14 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBa
     rules = [rule.concluding(rows.tolist()) for rule, rows in zip(trained.rules, coefs, strict=True)]
     default = [
         before if output in frozen else after
-        for output, before, after in zip(start.outputs, start.default, trained.default, strict=True)
+        for output, before, after in zip(start.output_names, start.default, trained.default, strict=True)
     ]
     return dataclasses.replace(trained, variables=tuple(variables), rules=tuple(rules), default=tuple(default))
 
 
 def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
     """Return the frozen terms, and an array (r, k, 1) that is 0 for frozen conclusions."""
-    known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.outputs)
+    known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.output_names)
     known |= {f"rule {rule.label}" for rule in rules.rules if rule.label}
     known |= {variable.name for variable in rules.variables}
     known |= {f"{variable.name}.{term}" for variable in rules.variables for term in variable.terms}
@@ -148,7 +148,7 @@ def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]],
             if name in (f"rule {r + 1}", f"rule {rule.label}"):
                 conclusions[r] = 0.0
                 terms |= {(condition.variable, condition.term) for condition in rule.conditions}
-        for k, output in enumerate(rules.outputs):
+        for k, output in enumerate(rules.output_names):
             if name == output:
                 conclusions[:, k] = 0.0
     return terms, conclusions

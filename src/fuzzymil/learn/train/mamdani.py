@@ -1,4 +1,4 @@
-"""Training of Mamdani rules: the sets of their inputs and outputs move together, by gradient descent.
+"""Training of rules that conclude sets: the sets of their inputs and outputs move together, by gradient descent.
 
 The rules become one rule base over inputs and outputs, so that the driver, the optimizer and all constraints are those
 of other rules. Only what follows the firing strengths differs: `fuzzymil.inference.layers.forward_to_sets` defuzzifies.
@@ -26,8 +26,6 @@ from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.arrangement import Arrangement
-from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
@@ -39,7 +37,7 @@ _PATIENCE = 50  # epochs without a lower loss
 class Trained(NamedTuple):
     """The result of `train`."""
 
-    rules: MamdaniRules
+    rules: RuleBase
     history: dict[str, Array]  # loss and others, by epoch
     touched: list[Touched]
     diverged: bool
@@ -61,12 +59,12 @@ class Joint(RuleBase):
         return own._replace(n_rows=own.n_rows + len(places), terms={**own.terms, **places})
 
 
-def joint_rules(rules: MamdaniRules) -> Joint:
-    """Return the rule base over inputs and outputs that stands for Mamdani rules in training.
+def joint_rules(rules: RuleBase) -> Joint:
+    """Return the rule base over inputs and outputs that stands for rules that conclude sets in training.
 
     Examples
     --------
-    >>> rules = MamdaniRules.parse('''
+    >>> rules = RuleBase.parse('''
     ... VARIABLE depth: deep = Gaussian(1, 0.2)
     ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
     ... IF depth is deep THEN risk is great
@@ -83,15 +81,16 @@ def joint_rules(rules: MamdaniRules) -> Joint:
     said = [
         (output.name, term) for output in rules.outputs for term, by in rules.rules_by_term(output.name).items() if by
     ]
-    fields = {field.name: getattr(rules.premises, field.name) for field in dataclasses.fields(RuleBase)}
-    fields |= {"variables": (*rules.premises.variables, *rules.outputs), "outputs": (rules.outputs[0].name,)}
+    fields: dict[str, Any] = {field.name: getattr(rules, field.name) for field in dataclasses.fields(RuleBase)}
+    fields |= {"variables": rules.all_variables, "outputs": rules.output_names[:1], "default": (0.0,)}
+    fields |= {"rules": tuple(rule.concluding([[0.0]]) for rule in rules.rules), "defuzzification": None}
     return Joint(**fields, concluded=tuple(said))
 
 
-def compiled(rules: MamdaniRules, joint: Joint, axes: Scaling | None = None) -> tuple[Params, Masks, Operators]:
-    """Return the arrays of Mamdani rules, with the axes of inputs and outputs scaled."""
+def compiled(rules: RuleBase, joint: Joint, axes: Scaling | None = None) -> tuple[Params, Masks, Operators]:
+    """Return the arrays of rules that conclude sets, with the axes of inputs and outputs scaled."""
     params, masks, operators = joint.compile()
-    n_inputs = rules.premises.n_features
+    n_inputs = rules.n_features
     axes = _plain(joint.n_features) if axes is None else axes
     shift, scale = axes.shift[n_inputs:], axes.scale[n_inputs:]
     place = {term: place for place, term in joint.arrangement.terms.items() if term in joint.concluded}
@@ -100,16 +99,15 @@ def compiled(rules: MamdaniRules, joint: Joint, axes: Scaling | None = None) -> 
         terms = []
         for term, by in rules.rules_by_term(k).items():
             if by:
-                said = [rules.conclusions[r][output.name] for r in by]
-                hedges = [said_by.hedges if isinstance(said_by, Is) else () for said_by in said]
+                hedges = [rules.rules[r].terms[output.name].hedges for r in by]
                 where = place[output.name, term]
                 terms.append(ConcludedTerm(output.terms[term].kind, where, tuple(zip(by, hedges, strict=True))))
         low, high = ((float(end or 0.0) - shift[k]) / scale[k] for end in (output.low, output.high))
         names = ("resolution", "sampling", "implication", "accumulation", "defuzzify")
         outputs.append(ConcludedOutput(tuple(terms), low, high, *(rules.setting(name, k) for name in names)))
-    own = rules.premises.compile()[1]
+    own = rules.compile()[1]
     families = tuple(name for name, mask in own.items() if mask.any())
-    n_rows = rules.premises.arrangement.n_rows
+    n_rows = rules.arrangement.n_rows
     conclusions = Conclusions(n_rows, n_inputs, families, tuple(outputs))
     default = (np.array(rules.default) - shift) / scale
     return (
@@ -123,12 +121,12 @@ def _plain(n: int) -> Scaling:
     return Scaling(np.zeros(n), np.ones(n), np.zeros((n, 2)), np.ones(n, bool))
 
 
-def check_trainable(rules: MamdaniRules) -> None:
+def check_trainable(rules: RuleBase) -> None:
     """Raise `ParameterError` if the answers of rules do not follow small changes of their sets.
 
     Examples
     --------
-    >>> check_trainable(MamdaniRules.parse('''
+    >>> check_trainable(RuleBase.parse('''
     ... VARIABLE depth: deep = Gaussian(1, 0.2)
     ... OUTPUT risk FROM 0 TO 1: great = Triangular(0, 1, 2)
     ... USING defuzzify = mom
@@ -152,14 +150,14 @@ def check_trainable(rules: MamdaniRules) -> None:
             )
         if rules.setting("hold", k):
             raise ParameterError(f"Training treats bags one by one: set hold=False for {output.name!r}.")
-    if rules.activation != "general":
+    if rules.defuzzification is not None and rules.defuzzification.activation != "general":
         raise ParameterError(
-            f"Training needs activation='general', in which all rules take part; got {rules.activation!r}."
+            f"Training needs activation='general', in which all rules take part; got {rules.defuzzification.activation!r}."
         )
 
 
 def train(
-    rules: MamdaniRules,
+    rules: RuleBase,
     bags: Bags,
     targets: Array,
     weights: Array | None = None,
@@ -176,7 +174,7 @@ def train(
 
     Parameters
     ----------
-    rules : MamdaniRules
+    rules : RuleBase
     bags : Bags
         With the features of the rules, in their order.
     targets : array of shape (n_bags, n_outputs)
@@ -200,7 +198,7 @@ def train(
 
     Examples
     --------
-    >>> rules = MamdaniRules.parse('''
+    >>> rules = RuleBase.parse('''
     ... VARIABLE depth: shallow = Gaussian(0, 0.5), deep = Gaussian(1, 0.5)
     ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
     ... IF depth is shallow THEN risk is small
@@ -212,14 +210,14 @@ def train(
     True
     """
     check_trainable(rules)
-    require_jax("Training Mamdani rules")
+    require_jax("Training rules that conclude sets")
     from fuzzymil.learn.train._loop import Group
     from fuzzymil.learn.train._step import Plan
     from fuzzymil.learn.train.trainer import train_groups
 
     joint = joint_rules(rules)
     names = _names(rules, frozen)
-    of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules.premises)
+    of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules)
     axes = _axes(rules, of_inputs)
     start, masks, operators = compiled(rules, joint, axes)
     constraints = Constraints() if constraints is None else constraints
@@ -250,10 +248,9 @@ def train(
     params = projected(params, box, snap=1e-6)  # without the rounding errors of single precision
     fixed = [f"{v.name}.{term}" for v in joint.variables for term, chosen in v.terms.items() if not chosen.trainable]
     moved = unmoved(joint, joint.with_numbers(params), (*names, *fixed))
-    n_inputs = rules.premises.n_features
-    premises = dataclasses.replace(rules.premises, variables=moved.variables[:n_inputs])
+    n_inputs = rules.n_features
     return Trained(
-        rules=dataclasses.replace(rules, premises=premises, outputs=moved.variables[n_inputs:]),
+        rules=dataclasses.replace(rules, variables=moved.variables[:n_inputs], outputs=moved.variables[n_inputs:]),
         history={name: values for name, values in result.history[0].items() if name != "validation_loss"},
         touched=_touched(rules, moved, names, constraints, box),
         diverged=bool(result.diverged[0]),
@@ -261,7 +258,7 @@ def train(
     )
 
 
-def _axes(rules: MamdaniRules, of_inputs: Scaling) -> Scaling:
+def _axes(rules: RuleBase, of_inputs: Scaling) -> Scaling:
     """Return the axes of training: inputs standardized, outputs from 0 to 1."""
     ends = np.array([[output.low, output.high] for output in rules.outputs], float)
     return Scaling(
@@ -272,16 +269,15 @@ def _axes(rules: MamdaniRules, of_inputs: Scaling) -> Scaling:
     )
 
 
-def _names(rules: MamdaniRules, frozen: Iterable[str]) -> tuple[str, ...]:
+def _names(rules: RuleBase, frozen: Iterable[str]) -> tuple[str, ...]:
     """Return the names of frozen variables and terms, those of frozen rules spelled out."""
     found: list[str] = []
     for name in frozen:
-        by = [r for r, rule in enumerate(rules.premises.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")]
+        by = [r for r, rule in enumerate(rules.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")]
         found += [] if by else [name]
         for r in by:
-            found += [f"{asked.variable}.{asked.term}" for asked in rules.premises.rules[r].conditions]
-            said = rules.conclusions[r].items()
-            found += [f"{output}.{term.term if isinstance(term, Is) else term}" for output, term in said]
+            found += [f"{asked.variable}.{asked.term}" for asked in rules.rules[r].conditions]
+            found += [f"{output}.{said.term}" for output, said in rules.rules[r].terms.items()]
     return tuple(found)
 
 
@@ -289,7 +285,7 @@ def _names(rules: MamdaniRules, frozen: Iterable[str]) -> tuple[str, ...]:
 
 
 def _limits(
-    rules: MamdaniRules, joint: Joint, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
+    rules: RuleBase, joint: Joint, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
 ) -> tuple[Limits, Bounds]:
     """Return what training must respect, on its axes and in the units of the data.
 
@@ -297,7 +293,7 @@ def _limits(
     """
     if constraints.signs:
         raise ParameterError(
-            "signs is about slopes of linear conclusions, which Mamdani rules do not have: leave it out."
+            "signs is about slopes of linear conclusions, which rules that conclude sets do not have: leave it out."
         )
     ends = _ends(rules, constraints)
     start = joint.compile()[0]
@@ -318,7 +314,7 @@ def _limits(
     return limits, box
 
 
-def _ends(rules: MamdaniRules, constraints: Constraints) -> dict[str, tuple[float, float]]:
+def _ends(rules: RuleBase, constraints: Constraints) -> dict[str, tuple[float, float]]:
     """Return the bounds on the peaks of each output's terms: those of conclusions, otherwise its range."""
     found = {output.name: (float(output.low or 0.0), float(output.high or 0.0)) for output in rules.outputs}
     given = constraints.conclusions
@@ -340,7 +336,7 @@ def _peaks(output: Variable) -> dict[str, float]:
 
 
 def _touched(
-    rules: MamdaniRules, moved: RuleBase, frozen: tuple[str, ...], constraints: Constraints, box: Bounds
+    rules: RuleBase, moved: RuleBase, frozen: tuple[str, ...], constraints: Constraints, box: Bounds
 ) -> list[Touched]:
     """Return what ended at a bound."""
     given, outputs = constraints.conclusions, {output.name: output for output in rules.outputs}

@@ -3,8 +3,6 @@
 from fuzzymil.rules.editing._diagnosis import Diagnosis, Finding, diagnose
 from fuzzymil.rules.editing._difference import Changed, Difference, Flip, Match, border_of, diff, shown
 from fuzzymil.rules.editing._edit import edit, over
-from fuzzymil.rules.editing._kinds import all_variables
-from fuzzymil.rules.editing._mamdani import edit_mamdani, over_mamdani
 from fuzzymil.rules.editing._simplify import Change, MergedTerms, Simplified, simplify
 
 __all__ = [
@@ -17,14 +15,11 @@ __all__ = [
     "Match",
     "MergedTerms",
     "Simplified",
-    "all_variables",
     "border_of",
     "diagnose",
     "diff",
     "edit",
-    "edit_mamdani",
     "over",
-    "over_mamdani",
     "shown",
     "simplify",
 ]

@@ -14,9 +14,8 @@ from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.editing._kinds import all_variables, concludes_sets, premises_of
+from fuzzymil.rules.activations import SetActivations, infer, seen_bags
 from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, shares
-from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 
 _APART = 0.05  # part of the variance over bags in which the truths of two rules may differ, to call them duplicates
@@ -79,9 +78,8 @@ class Diagnosis(Sequence[Finding]):
 
 @dataclasses.dataclass(frozen=True)
 class _Case:
-    """Rules, the bags, and the thresholds of findings; of Mamdani rules, ``base`` is `MamdaniRules.to_sugeno`."""
+    """Rules, the bags, and the thresholds of findings."""
 
-    rules: Any
     base: RuleSet
     seen: Bags
     found: Activations
@@ -92,7 +90,7 @@ class _Case:
 
 
 def diagnose(
-    base: Any,
+    base: RuleSet,
     bags: Any,
     *,
     min_share: float = 0.01,
@@ -119,8 +117,8 @@ def diagnose(
     similarity, agreement : float
         Two rules are similar if their sets are this similar (see `simplify`): a "duplicate" if their conclusions
         differ by at most ``agreement`` (of the outputs' range on the bags), otherwise a "contradiction". Similar
-        additive rules are duplicates if they are also true in the same bags: what they conclude adds up. Mamdani rules
-        contradict each other if they conclude different terms of an output.
+        additive rules are duplicates if they are also true in the same bags: what they conclude adds up. Rules that
+        conclude sets contradict each other if these are different terms of an output.
     extreme : float
         "extreme conclusion": this many times the range of all outputs and other conclusions away from them.
     always, never : float
@@ -129,13 +127,13 @@ def diagnose(
         conditions whose membership is at most ``never`` on all instances.
     coverage : float
         "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
-        small. Not for additive rules, whose answer is then their default. Of Mamdani rules: the joined set is empty.
+        small. Not for additive rules, whose answer is then their default. Of rules that conclude sets: the joined set is empty.
 
     Returns
     -------
     Diagnosis
         Findings with their kind, rules, message and advice. Further kinds are "unused terms", "unused variable" and, of
-        Mamdani rules, "unused output".
+        rules that conclude sets, "unused output".
 
     Examples
     --------
@@ -178,19 +176,16 @@ def diagnose(
     return Diagnosis(found, case.base.n_rules, case.seen.n_bags)
 
 
-def _case(rules: Any, bags: Any, limits: dict[str, float]) -> _Case:
-    premises = premises_of(rules)
-    seen = seen_bags(premises, bags)
-    inferred = rules.infer(seen)
-    asked = tuple(conditions_on(premises, seen))
-    if concludes_sets(rules):
+def _case(base: RuleSet, bags: Any, limits: dict[str, float]) -> _Case:
+    seen = seen_bags(base, bags)
+    found = infer(base, seen)
+    weight, silent = found.normalized, np.asarray(found.strongest < limits["coverage"])
+    if isinstance(found, SetActivations):
         # An output that no rule concludes is a finding of its own.
-        said = [k for k, name in enumerate(rules.output_names) if any(name in each for each in rules.conclusions)]
-        weight = np.mean([inferred.shares(k) for k in said], axis=0)
-        silent = inferred.uncovered[:, said].any(axis=1)
-        return _Case(rules, rules.to_sugeno(), seen, inferred.numeric(), weight, silent, asked, limits)
-    silent = inferred.strongest < limits["coverage"]
-    return _Case(rules, rules, seen, inferred, inferred.normalized, silent, asked, limits)
+        said = [k for k, name in enumerate(base.output_names) if any(name in rule.terms for rule in base.rules)]
+        weight = np.mean([found.shares(k) for k in said], axis=0)
+        silent = np.asarray(found.uncovered_outputs[:, said].any(axis=1))
+    return _Case(base, seen, found, weight, silent, tuple(conditions_on(base, seen)), limits)
 
 
 # ---------------------------------------------------------------------- rules
@@ -245,7 +240,7 @@ def _constant(case: _Case) -> Iterator[Finding]:
         own = added[:, r]
         if rule.antecedent and (np.ptp(own, axis=0) < allowed).all() and (np.abs(own).max(axis=0) >= allowed).any():
             adds = listed(
-                f"{value:.4g} to {name}" for name, value in zip(case.base.outputs, own.mean(axis=0), strict=True)
+                f"{value:.4g} to {name}" for name, value in zip(case.base.output_names, own.mean(axis=0), strict=True)
             )
             yield Finding(
                 "always fires",
@@ -267,7 +262,7 @@ def _twins(case: _Case) -> Iterator[Finding]:
                 continue
             pair = (first + 1, second + 1)
             apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
-            if concludes_sets(case.rules):
+            if case.base.concludes_sets:
                 yield from _twins_with_sets(case, pair, alike)
                 continue
             premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
@@ -287,7 +282,7 @@ def _twins(case: _Case) -> Iterator[Finding]:
 
 
 def _twins_with_sets(case: _Case, pair: tuple[int, int], alike: float) -> Iterator[Finding]:
-    said, other = (dict(case.rules.conclusions[number - 1]) for number in pair)
+    said, other = (case.base.rules[number - 1].terms for number in pair)
     premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
     asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
     if said == other:
@@ -313,12 +308,12 @@ def _act_alike(case: _Case, first: int, second: int) -> bool:
 
 
 def _extreme(case: _Case) -> Iterator[Finding]:
-    if concludes_sets(case.rules):  # a set is within the range of its output
+    if case.base.concludes_sets:  # a set is within the range of its output
         return
     output, said = case.found.output, case.found.rule_outputs
     for r in range(case.base.n_rules if case.base.n_rules > 2 else 0):
         others = np.concatenate([output[:, None], np.delete(said, r, axis=1)], axis=1)
-        for k, name in enumerate(case.base.outputs):
+        for k, name in enumerate(case.base.output_names):
             low, high = float(others[..., k].min()), float(others[..., k].max())
             if not case.base.normalize:  # a rule may add as much as lies between two outputs, up or down
                 low, high = min(low, -float(np.ptp(output[:, k]))), max(high, float(np.ptp(output[:, k])))
@@ -382,12 +377,12 @@ def _texts(asked: Sequence[Asked]) -> str:
 
 def _unused_terms(case: _Case) -> Iterator[Finding]:
     used = set(case.base.arrangement.terms.values())
-    if concludes_sets(case.rules):
-        for output in case.rules.output_names:
-            used |= {(output, term) for term, rules in case.rules.rules_by_term(output).items() if rules}
+    if case.base.concludes_sets:
+        for output in case.base.output_names:
+            used |= {(output, term) for term, rules in case.base.rules_by_term(output).items() if rules}
     own = {
         variable.name: [term for term in variable.terms if (variable.name, term) not in used]
-        for variable in all_variables(case.rules)
+        for variable in case.base.all_variables
         if not variable.categories  # which a column has, whether rules ask for them or not
     }
     unused = [f"{listed(terms)} of {name}" for name, terms in own.items() if terms]
@@ -408,9 +403,9 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
 
 
 def _unused_outputs(case: _Case) -> Iterator[Finding]:
-    if concludes_sets(case.rules):
-        said = {name for concluded in case.rules.conclusions for name in concluded}
-        silent = [name for name in case.rules.output_names if name not in said]
+    if case.base.concludes_sets:
+        said = {name for rule in case.base.rules for name in rule.terms}
+        silent = [name for name in case.base.output_names if name not in said]
         if silent:
             yield Finding(
                 "unused output",
@@ -428,7 +423,7 @@ def _uncovered(case: _Case) -> Iterator[Finding]:
         return
     ids = tuple(case.seen.ids[case.uncovered].tolist())
     limit = case.limits["coverage"]
-    what = "concludes anything" if concludes_sets(case.rules) else f"fires with {limit:g} or more"
+    what = "concludes anything" if case.base.concludes_sets else f"fires with {limit:g} or more"
     if ids:
         yield Finding(
             "uncovered bags",

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules.editing._kinds import all_variables, concludes_sets, output_on, outputs_of, premises_of
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules._rule_set import RuleSet
+from fuzzymil.rules.activations import infer, seen_bags
+from fuzzymil.rules.conclusion import SETTINGS
 from fuzzymil.rules.language import printer, source
-from fuzzymil.rules.premise import Is, premise_key
+from fuzzymil.rules.premise import premise_key
 from fuzzymil.rules.rule import Rule
 
 _OPERATORS = (
@@ -27,7 +29,6 @@ _OPERATORS = (
     "normalize",
     "limited",
 )
-_OF_SETS = ("implication", "accumulation", "defuzzify", "resolution", "sampling", "clip", "hold", "activation")
 
 
 class Changed(NamedTuple):
@@ -64,7 +65,7 @@ class Difference:
 
     Attributes
     ----------
-    old, new : RuleBase or MamdaniRules
+    old, new : RuleBase
     matches : tuple of Match
         The rules that correspond to each other, in the order of the new ones; removed rules come last.
     changes : tuple of Changed
@@ -106,8 +107,8 @@ class Difference:
         ----------
         bags : Bags, or anything `as_bags` accepts
         threshold : float, optional
-            Of a single output, what separates *high* from *low*. Default: 0.5, and 0 if rules add up; of Mamdani rules,
-            the middle of the output's range. Of several outputs, the greatest one decides.
+            Of a single output, what separates *high* from *low*. Default: 0.5, and 0 if rules add up; if they
+            conclude sets, the middle of the output's range. Of several outputs, the greatest one decides.
 
         Examples
         --------
@@ -116,8 +117,8 @@ class Difference:
         >>> [flip.bag for flip in old.diff(old.edit(conclusions={2: 0.4})).flips([[[0.0]], [[1.0]]])]
         [1]
         """
-        seen: Bags = seen_bags(premises_of(self.new), bags)
-        outputs = [output_on(rules, seen) for rules in (self.old, self.new)]
+        seen: Bags = seen_bags(self.new, bags)
+        outputs = [infer(rules, seen).output for rules in (self.old, self.new)]
         both = zip((self.old, self.new), outputs, strict=True)
         old, new = (_decisions(rules, output, threshold) for rules, output in both)
         return tuple(
@@ -127,7 +128,7 @@ class Difference:
         )
 
 
-def diff(base: Any, other: Any) -> Difference:
+def diff(base: RuleSet, other: RuleSet) -> Difference:
     """Return what distinguishes other rules from these: rules added, removed and changed, old and new numbers.
 
     Rules correspond to each other if they have the same label, else if their premises are equal, else if they have
@@ -135,8 +136,8 @@ def diff(base: Any, other: Any) -> Difference:
 
     Parameters
     ----------
-    other : RuleBase, or MamdaniRules
-        The new rules, of the same class.
+    other : RuleBase
+        The new rules.
 
     Returns
     -------
@@ -151,8 +152,8 @@ def diff(base: Any, other: Any) -> Difference:
     - Rule 1: IF hue is low THEN y = 0
     hue.low: Gaussian(0, 0.3) -> Gaussian(0.1, 0.3)
     """
-    if not isinstance(other, type(base)):
-        raise ParameterError(f"diff compares with another {type(base).__name__}, got {described(other)}.")
+    if not isinstance(other, RuleSet):
+        raise ParameterError(f"diff compares with another RuleBase, got {described(other)}.")
     matches = tuple(_matched(base, other))
     changes = (*_of_rules(base, other, matches), *_of_terms(base, other), *_of_rest(base, other))
     return Difference(base, other, matches, changes)
@@ -161,7 +162,7 @@ def diff(base: Any, other: Any) -> Difference:
 # ---------------------------------------------------------------------- correspondence
 
 
-def _matched(old: Any, new: Any) -> list[Match]:
+def _matched(old: RuleSet, new: RuleSet) -> list[Match]:
     """Pair each new rule with an old one, by label, premise or number."""
     left, partner = dict(enumerate(old.rules)), dict[int, int]()
     same: list[Callable[[int, Rule, int, Rule], bool]] = [
@@ -183,34 +184,28 @@ def _matched(old: Any, new: Any) -> list[Match]:
 # ---------------------------------------------------------------------- changes
 
 
-def _of_rules(old: Any, new: Any, matches: tuple[Match, ...]) -> Iterator[Changed]:
+def _of_rules(old: RuleSet, new: RuleSet, matches: tuple[Match, ...]) -> Iterator[Changed]:
     for before, after in matches:
         if before is not None and after is not None:
             yield from _of_rule(old, new, before - 1, after - 1)
         elif before is not None:
-            yield Changed(old.name_of(before - 1), "rule", _statements(old)[before - 1], None)
+            yield Changed(old.name_of(before - 1), "rule", source.statements(old)[before - 1], None)
         elif after is not None:
-            yield Changed(new.name_of(after - 1), "rule", None, _statements(new)[after - 1])
+            yield Changed(new.name_of(after - 1), "rule", None, source.statements(new)[after - 1])
 
 
-def _statements(rules: Any) -> list[str]:
-    return list(rules.statements() if concludes_sets(rules) else source.statements(rules))
-
-
-def _conclusions(rules: Any, r: int) -> dict[str, dict[str, Any]]:
+def _conclusions(rules: RuleSet, r: int) -> dict[str, dict[str, Any]]:
     """Return what a rule concludes about each output: its constant, under an empty name, and its slopes; or a term."""
-    if concludes_sets(rules):
-        return {
-            name: {"": " ".join((*said.hedges, said.term)) if isinstance(said, Is) else said}
-            for name, said in rules.conclusions[r].items()
-        }
+    rule = rules.rules[r]
+    if rule.terms:
+        return {name: {"": " ".join((*said.hedges, said.term))} for name, said in rule.terms.items()}
     return {
         output: {"": row[0], **dict(zip(rules.feature_names, row[1:], strict=False))}
-        for output, row in zip(rules.outputs, rules.rules[r].coefs, strict=True)
+        for output, row in zip(rules.output_names, rule.coefs, strict=True)
     }
 
 
-def _of_rule(old: Any, new: Any, i: int, j: int) -> Iterator[Changed]:
+def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
     before, after = old.rules[i], new.rules[j]
     where = new.name_of(j)
     if before.label != after.label and (before.label or after.label):
@@ -219,7 +214,7 @@ def _of_rule(old: Any, new: Any, i: int, j: int) -> Iterator[Changed]:
         texts = (printer.premise_text(rule.premise) for rule in (before, after))
         yield Changed(where, "premise", *texts)
     said = [_conclusions(old, i), _conclusions(new, j)]
-    for output in dict.fromkeys((*outputs_of(old), *outputs_of(new))):
+    for output in dict.fromkeys((*old.output_names, *new.output_names)):
         rows = [conclusions.get(output) for conclusions in said]
         for name in dict.fromkeys(name for row in rows if row is not None for name in row):
             values = [None if row is None else row.get(name, 0.0) for row in rows]
@@ -229,8 +224,8 @@ def _of_rule(old: Any, new: Any, i: int, j: int) -> Iterator[Changed]:
         yield Changed(where, "weight", before.weight, after.weight)
 
 
-def _of_terms(old: Any, new: Any) -> Iterator[Changed]:
-    variables = [all_variables(rules) for rules in (old, new)]
+def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+    variables = [rules.all_variables for rules in (old, new)]
     sets = [{(v.name, term): chosen for v in known for term, chosen in v.terms.items()} for known in variables]
     for key in dict.fromkeys((*sets[0], *sets[1])):
         values = [known.get(key) for known in sets]
@@ -242,28 +237,29 @@ def _of_terms(old: Any, new: Any) -> Iterator[Changed]:
             yield Changed(name, "range" if None not in ends else "variable", *ends)
 
 
-def _of_rest(old: Any, new: Any) -> Iterator[Changed]:
-    defaults = [dict(zip(outputs_of(rules), rules.default, strict=True)) for rules in (old, new)]
-    for output in dict.fromkeys((*outputs_of(old), *outputs_of(new))):
+def _of_rest(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+    defaults = [dict(zip(rules.output_names, rules.default, strict=True)) for rules in (old, new)]
+    for output in dict.fromkeys((*old.output_names, *new.output_names)):
         values = [known.get(output) for known in defaults]
         if values[0] != values[1]:
             yield Changed("default", output, *values)
-    pairs = [(name, premises_of(old), premises_of(new)) for name in _OPERATORS]
-    if concludes_sets(old):
-        pairs += [(name, old, new) for name in _OF_SETS]
+    pairs = [(name, getattr(old, name), getattr(new, name)) for name in _OPERATORS]
+    for name in SETTINGS if old.concludes_sets or new.concludes_sets else ():
+        values = [getattr(rules.defuzzification, name, None) for rules in (old, new)]
+        pairs.append((name, values[0], values[1]))
     for name, before, after in pairs:
-        if getattr(before, name) != getattr(after, name):
-            yield Changed("operators", name, getattr(before, name), getattr(after, name))
+        if before != after:
+            yield Changed("operators", name, before, after)
 
 
-def _decisions(rules: Any, output: Any, threshold: float | None) -> list[str]:
+def _decisions(rules: RuleSet, output: Array, threshold: float | None) -> list[str]:
     if output.shape[1] > 1:
-        return [outputs_of(rules)[k] for k in np.argmax(output, axis=1)]
+        return [rules.output_names[k] for k in np.argmax(output, axis=1)]
     border = border_of(rules) if threshold is None else threshold
     return ["high" if value > border else "low" for value in output[:, 0]]
 
 
-def border_of(rules: Any) -> float:
+def border_of(rules: RuleSet) -> float:
     """Return what separates high from low values of a single output, if nothing else is said.
 
     Examples
@@ -272,7 +268,7 @@ def border_of(rules: Any) -> float:
     >>> border_of(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]))
     0.5
     """
-    if concludes_sets(rules):
+    if rules.concludes_sets:
         low, high = rules.outputs[0].low, rules.outputs[0].high
         return 0.5 if low is None or high is None else float(low + high) / 2
     return 0.5 if rules.normalize else 0.0
@@ -293,7 +289,7 @@ def _line(change: Changed, digits: int) -> str:
     return f"{where}{sign} {old} -> {new}"
 
 
-def shown(old: Any, new: Any, digits: int) -> tuple[str, str]:
+def shown(old: RuleSet, new: RuleSet, digits: int) -> tuple[str, str]:
     """Return two values as text, with as many more digits as tell them apart.
 
     Examples

@@ -1,20 +1,34 @@
-"""Edits of rule bases, by hand or to fit other features."""
+"""Edits of rule bases, by hand or to fit other features: names, sets, conclusions, merged, dropped and new rules."""
 
 from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
-from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction
 from fuzzymil.rules._rule_set import R, RuleSet
-from fuzzymil.rules.editing._merge import merged_rules, shares_of
-from fuzzymil.rules.editing._rewrite import TermName, find_term, renamed, rewritten, without_unused_terms
+from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED
 from fuzzymil.rules.language import parser, printer, source
-from fuzzymil.rules.premise import Expression
+from fuzzymil.rules.premise import (
+    ANYTHING,
+    Expression,
+    Is,
+    Not,
+    Quantified,
+    conjunction,
+    plain_conditions,
+    premise_key,
+)
 from fuzzymil.rules.rule import Rule, Variable
+
+TermName = str | tuple[str, str]
+"""``"variable.term"``, or ``("variable", "term")`` where dots in names would make that ambiguous."""
 
 
 def edit(
@@ -47,14 +61,16 @@ def edit(
         is written ``"variable.term"`` (or ``("variable", "term")``), with the new name of its variable.
     sets : mapping, optional
         New fuzzy sets of terms, ``{"hue.dark": Gaussian(0.1, 0.2)}``, or new values of some of their parameters,
-        ``{"hue.dark": {"center": 0.1}}``. This affects every rule that uses the term.
+        ``{"hue.dark": {"center": 0.1}}``; also of outputs, ``{"risk.great": Triangular(0.4, 1, 1.6)}``. This affects
+        every rule that uses the term.
     new_terms : mapping, optional
         Terms to add, with their fuzzy sets.
     without : mapping, optional
         Conditions to remove: rule number to variables, ``{3: ["texture"]}``.
     conclusions : mapping, optional
-        New conclusions of rules: a number, or text such as ``"0.3 + 2*hue"``. With several outputs, a mapping
-        from output to these, ``{2: {"sky": 0.8}}``. For additive rules, this is what the rule adds.
+        New conclusions of rules: a number, or text such as ``"0.3 + 2*hue"``; or a term, ``"very great"``. With several
+        outputs, a mapping from output to these, ``{2: {"sky": 0.8}}``; of rules that conclude sets, None makes the rule
+        say nothing about an output. For additive rules, this is what the rule adds.
     weights : mapping, optional
         New weights of rules.
     replace : mapping, optional
@@ -66,8 +82,9 @@ def edit(
         without. With p the rules' weights divided by their sum, the merged rule concludes the mean weighted by p, and
         its weight is the sum of the weights; an additive rule adds the weighted sum, with weight 1. Merging rules
         with equal premises (and alphas) changes no output, except for linear conclusions under a nonlinear
-        ``conclusion_aggregation``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and standard
-        deviation of their mixture: center c = sum(p c_r), width sqrt(sum(p (s_r**2 + (c_r - c)**2))).
+        ``conclusion_aggregation``. Where the rules use different terms, a new one (``low_or_medium``) has the mean and
+        standard deviation of their mixture: center c = sum(p c_r), width sqrt(sum(p (s_r**2 + (c_r - c)**2))). Rules
+        that conclude sets must conclude the same, and the merged rule has the greatest of their weights.
     drop : int or sequence of int
         Rules to remove.
     keep : sequence of int, optional
@@ -98,6 +115,18 @@ def edit(
     Rule 1: IF hue is dark THEN sky = 0
     Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> mine = rules.edit(rename={"risk": "danger", "danger.small": "none"}, sets={"danger.great": {"left": 0.3}},
+    ...                   conclusions={1: "very great"}, weights={2: 0.5}, add="IF anything THEN danger is none")
+    >>> print(mine)
+    Rule 1: IF depth is shallow THEN danger is very great
+    Rule 2: IF depth is deep THEN danger is none WITH 0.5
+    Rule 3: IF anything THEN danger is none
     """
     if rename:
         base = renamed(base, rename)
@@ -115,7 +144,7 @@ def edit(
         base = with_further(base, _new_rules(base, "add", texts))
     if default is not None:
         base = _with_default(base, default)
-    return without_unused_terms(base) if drop_unused_terms else base
+    return without_unused_terms(base, of_outputs=True) if drop_unused_terms else base
 
 
 def over(base: R, feature_names: Iterable[str]) -> R:
@@ -145,6 +174,9 @@ def over(base: R, feature_names: Iterable[str]) -> R:
     place = {name: d for d, name in enumerate(base.feature_names)}
     rules = []
     for rule in base.rules:
+        if rule.terms:
+            rules.append(rule)
+            continue
         rows = [
             row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
             for row in rule.coefs
@@ -231,15 +263,14 @@ def in_order(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
 
 
 def _with_sets(base: R, sets: Mapping[TermName, Any], new_terms: Mapping[TermName, Any]) -> R:
-    changed = {variable.name: dict(variable.terms) for variable in base.variables}
+    changed = {variable.name: dict(variable.terms) for variable in owners_of_terms(base)}
     for name, value in sets.items():
         variable, term = find_term(base, name, "sets")
         changed[variable][term] = _changed_set(name, changed[variable][term], value)
     for name, value in new_terms.items():
         variable, term = _new_term(base, name)
         changed[variable][term] = value
-    variables = tuple(dataclasses.replace(v, terms=changed[v.name]) for v in base.variables)
-    return dataclasses.replace(base, variables=variables)
+    return with_terms(base, changed)
 
 
 def _changed_set(name: TermName, old: MembershipFunction, value: Any) -> MembershipFunction:
@@ -257,15 +288,15 @@ def _changed_set(name: TermName, old: MembershipFunction, value: Any) -> Members
 
 def _new_term(base: RuleSet, name: TermName) -> tuple[str, str]:
     """Split the name of a term that does not exist yet."""
-    found = [(known, rest) for known in base.feature_names if (rest := _term_of(name, known))]
+    terms = {variable.name: variable.terms for variable in owners_of_terms(base)}
+    found = [(known, rest) for known in terms if (rest := _term_of(name, known))]
     if len(found) != 1:
         what = f"is ambiguous ({listed(found)})" if found else "does not start with a variable"
         raise ParameterError(
-            f"new_terms: {name!r} {what}. Write 'variable.term' or (variable, term); "
-            f"the variables are {listed(base.feature_names)}."
+            f"new_terms: {name!r} {what}. Write 'variable.term' or (variable, term); the variables are {listed(terms)}."
         )
     variable, term = found[0]
-    if term in base.variables[base.feature_names.index(variable)].terms:
+    if term in terms[variable]:
         raise ParameterError(f"new_terms: {variable!r} already has a term {term!r}; use sets= to change it.")
     return found[0]
 
@@ -301,9 +332,9 @@ def _with_changed_rules(
         if not isinstance(weight, numbers.Real):
             raise ParameterError(f"weights: the weight of rule {number} must be a number, got {weight!r:.100}.")
         heavy[number_of(base, "weights", number) - 1] = float(weight)
-    said = {number_of(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
-    changed = zip(base.rules, premises, _with_conclusions(base, said), heavy, strict=True)
-    rules = tuple(Rule(premise, coefs, weight, rule.label, rule.comment) for rule, premise, coefs, weight in changed)
+    new = {number_of(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
+    changed = zip(base.rules, premises, _with_conclusions(base, new), heavy, strict=True)
+    rules = tuple(Rule(premise, said, weight, rule.label, rule.comment) for rule, premise, said, weight in changed)
     return dataclasses.replace(base, rules=rules)
 
 
@@ -314,24 +345,53 @@ def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
 Coefs = Sequence[Sequence[float]]  # of one rule: per output the constant, optionally followed by slopes
 
 
-def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Coefs]:
-    """Return the coefficients of all rules, some of them with new conclusions."""
-    coefs: list[Coefs] = [rule.coefs for rule in base.rules]
+def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Any]:
+    """Return the conclusions of all rules, some of them new."""
+    found: list[Any] = [rule.conclusions for rule in base.rules]
     for r, value in said.items():
-        if not isinstance(value, Mapping):
-            if len(base.outputs) > 1:
-                raise ParameterError(
-                    f"conclusions: there are several outputs ({listed(base.outputs)}), so name the one to change: "
-                    f"{{{r + 1}: {{{base.outputs[0]!r}: {value!r:.60}}}}}."
-                )
-            value = {base.outputs[0]: value}
-        for output in value:
-            known_name("output", output, base.outputs, "in conclusions")
-        coefs[r] = [
-            _conclusion(base, output, value[output]) if output in value else row
-            for output, row in zip(base.outputs, coefs[r], strict=True)
-        ]
-    return _of_one_order(coefs, base.n_features)
+        values = _by_output(base, "conclusions", value, f"{{{r + 1}: %s}}", "the one")
+        if base.concludes_sets:
+            found[r] = _concluded_terms(base, r, values)
+        else:
+            found[r] = [
+                _conclusion(base, output, values[output]) if output in values else row
+                for output, row in zip(base.output_names, found[r], strict=True)
+            ]
+    return found if base.concludes_sets else _of_one_order(found, base.n_features)
+
+
+def _by_output(base: RuleSet, what: str, value: Any, example: str, ones: str) -> Mapping[str, Any]:
+    """Return what is given by output; a single value is for a single output."""
+    names = base.output_names
+    if not isinstance(value, Mapping):
+        if len(names) > 1:
+            raise ParameterError(
+                f"{what}: there are several outputs ({listed(names)}), so name {ones} to change: "
+                f"{example % f'{{{names[0]!r}: {value!r:.60}}}'}."
+            )
+        return {names[0]: value}
+    for output in value:
+        known_name("output", output, names, f"in {what}")
+    return value
+
+
+def _concluded_terms(base: RuleSet, r: int, values: Mapping[str, Any]) -> dict[str, Is]:
+    found = dict(base.rules[r].terms)
+    for output, said in values.items():
+        if said is None:
+            found.pop(output, None)
+        elif isinstance(said, str):
+            terms = base.outputs[base.place_of(output)].terms
+            *hedges, term = (said,) if said in terms else said.split()
+            known_name("term", term, terms, f"of {output!r} in conclusions")
+            found[output] = Is(output, term, tuple(hedges))
+        else:
+            raise ParameterError(
+                f"conclusions: {output!r} must be a term such as 'great' or 'very great', got {said!r:.100}."
+            )
+    if not found:
+        raise ParameterError(f"conclusions: rule {r + 1} would say nothing: drop it instead, edit(drop={r + 1}).")
+    return found
 
 
 def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
@@ -339,7 +399,7 @@ def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
     if isinstance(value, str):
         sign = "=" if base.normalize else "+="
         found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"], "conclusions")
-        if found.n_rules > 1 or found.outputs != (output,) or found.rules[0].weight != 1:
+        if found.n_rules > 1 or found.output_names != (output,) or found.rules[0].weight != 1:
             raise ParameterError(f"conclusions: expected a sum such as '0.3 + 2*x', got {value!r:.100}.")
         return found.rules[0].coefs[0]
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
@@ -355,19 +415,12 @@ def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
 
 
 def _with_default(base: R, given: Any) -> R:
-    if not isinstance(given, Mapping):
-        if len(base.outputs) > 1:
-            raise ParameterError(
-                f"default: there are several outputs ({listed(base.outputs)}), so name the ones to change: "
-                f"{{{base.outputs[0]!r}: {given!r:.60}}}."
-            )
-        given = {base.outputs[0]: given}
-    for output, value in given.items():
-        known_name("output", output, base.outputs, "in default")
+    values = _by_output(base, "default", given, "%s", "the ones")
+    for output, value in values.items():
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             raise ParameterError(f"default: {output!r} must be a number, got {value!r:.100}.")
-    values = zip(base.outputs, base.default, strict=True)
-    return dataclasses.replace(base, default=tuple(float(given.get(output, old)) for output, old in values))
+    both = zip(base.output_names, base.default, strict=True)
+    return dataclasses.replace(base, default=tuple(float(values.get(output, old)) for output, old in both))
 
 
 # ---------------------------------------------------------------------- new rules
@@ -398,34 +451,346 @@ def _with_replaced(base: R, texts: Mapping[int, str]) -> R:
 def _new_rules(base: RuleSet, what: str, texts: list[str]) -> list[Rule]:
     """Parse rules that conclude the same outputs as the others."""
     found = _parsed(base, texts, what)
-    for name in found.outputs:
-        known_name("output", name, base.outputs, f"in {what}")
-    missing = next((name for name in base.outputs if name not in found.outputs), None)
+    if base.concludes_sets:
+        return list(found.rules)
+    for name in found.output_names:
+        known_name("output", name, base.output_names, f"in {what}")
+    missing = next((name for name in base.output_names if name not in found.output_names), None)
     if missing is not None:
         raise ParameterError(
             f"{what}: the new rules have no conclusion for {missing!r}; every rule needs one per output."
         )
-    columns = [found.outputs.index(name) for name in base.outputs]
+    columns = [found.output_names.index(name) for name in base.output_names]
     return [rule.concluding([rule.coefs[k] for k in columns]) for rule in found.rules]
 
 
 def _rules_of_one_order(rules: Sequence[Rule], n_features: int) -> tuple[Rule, ...]:
+    if any(rule.terms for rule in rules):
+        return tuple(rules)
     coefs = _of_one_order([rule.coefs for rule in rules], n_features)
     return tuple(rule.concluding(rows) for rule, rows in zip(rules, coefs, strict=True))
 
 
 def _parsed(base: R, texts: list[str], what: str) -> R:
-    """Parse rules over the existing variables; they can neither declare others nor choose operators."""
-    operators = {field.name: getattr(base, field.name) for field in dataclasses.fields(base)}
-    for name in ("variables", "rules", "outputs", "comment"):
-        del operators[name]
-    operators |= {"alpha": 1.0, "conclusion_alpha": 1.0, "default": ()}
-    said = next((rule.sets for rule in parser.read(texts, base.variables).rules if rule.sets is not None), None)
-    if said is not None and not base.normalize:
-        raise said.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
-    found = source.parse(type(base), texts, base.variables, **operators)
+    """Parse rules over the existing variables and outputs; they can neither declare others nor choose operators."""
+    outputs = base.outputs if base.concludes_sets else ()
+    for rule in parser.read(texts, base.variables, outputs).rules:
+        if rule.sets is not None and not base.normalize:
+            raise rule.sets.error("These rules are added up: write '+=' (or '-=') and what the rule adds.")
+        if any(said is not None and isinstance(said, Is) != base.concludes_sets for said in rule.conclusions.values()):
+            kind = "terms of outputs: write 'output is term'" if base.concludes_sets else "numbers: write 'y = 1'"
+            raise rule.place.error(f"The other rules conclude {kind}.")
+    operators: dict[str, Any] = {"t_norm": base.t_norm, "s_norm": base.s_norm}
+    if base.concludes_sets:
+        operators |= {name: getattr(base.defuzzification, name) for name in SETTINGS}
+    else:
+        names = ("aggregation", "conclusion_aggregation", "normalize", "limited")
+        operators |= {name: getattr(base, name) for name in names} | {"alpha": 1.0, "default": ()}
+    found = source.parse(type(base), texts, base.variables, outputs, **operators)
     if found.feature_names != base.feature_names:
+        new = found.feature_names[-1]
+        raise ParameterError(f"{what}: {new!r} is a new variable; add new features with rules.over([...]) first.")
+    if base.concludes_sets and found.output_names != base.output_names:
         raise ParameterError(
-            f"{what}: {found.feature_names[-1]!r} is a new variable; add new features with rules.over([...]) first."
+            f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones."
         )
     return found
+
+
+# ---------------------------------------------------------------------- names
+
+
+def renamed(base: R, names: Mapping[TermName, str]) -> R:
+    """Return the rule base with other names; see `RuleBase.edit`."""
+    for old, new in names.items():
+        if not isinstance(new, str) or not new:
+            raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
+        if old in base.feature_names and old in base.output_names:
+            raise ParameterError(
+                f"rename: {old!r} is both a variable and an output. Use dataclasses.replace(rules, outputs=...)."
+            )
+    of_variables = {name: names.get(name, name) for name in base.feature_names}
+    of_outputs = {name: names.get(name, name) for name in base.output_names}
+    for what, of_these in (("variables", of_variables), ("outputs", of_outputs)):
+        _refuse_duplicates(what, of_these.values())
+    before, base = base, _with_names(base, of_variables, of_outputs)
+    of_terms = {
+        _renamed_term(base, old, {**of_outputs, **of_variables}): new
+        for old, new in names.items()
+        if old not in of_variables and old not in before.output_names
+    }
+    return _with_term_names(base, of_terms) if of_terms else base
+
+
+def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
+    every = list(names)
+    repeated = next((name for name in every if every.count(name) > 1), None)
+    if repeated is not None:
+        raise ParameterError(f"rename: two {what} would be named {repeated!r}.")
+
+
+def _with_names(base: R, of_variables: Mapping[str, str], of_outputs: Mapping[str, str]) -> R:
+    variables = tuple(dataclasses.replace(v, name=of_variables[v.name]) for v in base.variables)
+    outputs = tuple(
+        dataclasses.replace(
+            output, name=of_outputs[output.name], terms=_terms_over(base, k, {**of_outputs, **of_variables})
+        )
+        for k, output in enumerate(base.outputs)
+    )
+    rules = rewritten_rules(base.rules, lambda asked: dataclasses.replace(asked, variable=of_variables[asked.variable]))
+    if base.concludes_sets:
+        rules = tuple(rule.concluding({of_outputs[name]: said for name, said in rule.terms.items()}) for rule in rules)
+    return dataclasses.replace(base, variables=variables, rules=rules, outputs=outputs)
+
+
+def _terms_over(base: RuleSet, k: int, names: Mapping[str, str]) -> Mapping[str, MembershipFunction]:
+    """Return the terms of an output, numbers that are computed from other variables by the new names of these."""
+    terms = base.outputs[k].terms
+    if not base.concludes_sets or base.setting("defuzzify", k) not in WEIGHTED:
+        return terms
+    return {
+        term: Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
+        if isinstance(chosen, Formula)
+        else chosen
+        for term, chosen in terms.items()
+    }
+
+
+def _renamed_term(base: RuleSet, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
+    """Find a term by the new name of its variable."""
+    try:
+        return find_term(base, name, "rename")
+    except ParameterError as problem:
+        variable = name[0] if isinstance(name, tuple) else str(name).rpartition(".")[0]
+        new = of_variables.get(variable, variable)
+        if new == variable:
+            raise ParameterError(f"{problem}{did_you_mean(name, of_variables)}") from None
+        raise ParameterError(f"{problem} ({variable!r} is now {new!r}: use the new name.)") from None
+
+
+def _with_term_names(base: R, of_terms: Mapping[tuple[str, str], str]) -> R:
+    terms = {}
+    for variable in owners_of_terms(base):
+        names = [of_terms.get((variable.name, term), term) for term in variable.terms]
+        _refuse_duplicates(f"terms of {variable.name!r}", names)
+        terms[variable.name] = dict(zip(names, variable.terms.values(), strict=True))
+
+    def change(asked: Is) -> Is:
+        return dataclasses.replace(asked, term=of_terms.get((asked.variable, asked.term), asked.term))
+
+    rules = rewritten_rules(base.rules, change)
+    if base.concludes_sets:
+        rules = tuple(rule.concluding({name: change(said) for name, said in rule.terms.items()}) for rule in rules)
+    variables, outputs = (
+        tuple(dataclasses.replace(v, terms=terms.get(v.name, v.terms)) for v in each)
+        for each in (base.variables, base.outputs)
+    )
+    return dataclasses.replace(base, rules=rules, variables=variables, outputs=outputs)
+
+
+# ---------------------------------------------------------------------- merged sets and rules
+
+
+def shares_of(weights: Sequence[float]) -> Array:
+    """Return weights normalized to sum to one; equal shares if all are 0."""
+    values = np.asarray(weights, float)
+    total = values.sum()
+    return np.asarray(values / total) if total > 0 else np.full(len(values), 1.0 / len(values))
+
+
+def can_blend(sets: Sequence[MembershipFunction]) -> bool:
+    """Return whether sets belong to one family, are open to the same side, and have a width."""
+    return len({(chosen.kind, chosen.side) for chosen in sets}) == 1 and all(
+        chosen.spread(*chosen.parameters) > 0 for chosen in sets
+    )
+
+
+def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
+    """Return one set that covers several sets of one family.
+
+    With shares p, centers c and spreads s, it has the mean and standard deviation of the mixture of the sets::
+
+        center = sum(p * c)    spread = sqrt(sum(p * (s**2 + (c - center)**2)))
+
+    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to the same
+    center and scaling them to the same spread.
+    """
+    family = type(sets[0])
+    centers = np.array([float(family.peak(*chosen.parameters)) for chosen in sets])
+    spreads = np.array([float(family.spread(*chosen.parameters)) for chosen in sets])
+    center = float(shares @ centers)
+    spread = float(np.sqrt(shares @ (spreads**2 + (centers - center) ** 2)))
+    shapes = [
+        family.moved(-c / s, 1.0 / s, *chosen.parameters) for chosen, c, s in zip(sets, centers, spreads, strict=True)
+    ]
+    mixed = family.moved(center, spread, *(shares @ np.array(shapes, float)))
+    return sets[0].with_parameters(*map(float, mixed))
+
+
+def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
+    """Merge groups of rules, given by number from 1, into one rule each; see `RuleBase.edit` for the formulas.
+
+    Returns the same rules, plus the terms that the new rules need, and the new rules.
+    """
+    found = []
+    for group in groups:
+        rules = [base.rules[number - 1] for number in group]
+        shares = shares_of([rule.weight for rule in rules])
+        conclusions, weight = _merged_conclusions(base, group, shares)
+        base, premise = _merged_premise(base, group, shares)
+        label = " and ".join(dict.fromkeys(rule.label for rule in rules if rule.label))
+        comment = "\n".join(dict.fromkeys(rule.comment for rule in rules if rule.comment))
+        found.append(Rule(premise, conclusions, weight, label, comment))
+    return base, found
+
+
+def _merged_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> tuple[Any, float]:
+    """Return what a merged rule concludes, and its weight."""
+    rules = [base.rules[number - 1] for number in group]
+    if base.concludes_sets:
+        for number, rule in zip(group[1:], rules[1:], strict=True):
+            if rule.terms != rules[0].terms:
+                raise ParameterError(
+                    f"merge: rules {group[0]} and {number} have different conclusions: give them the same one first, "
+                    f"edit(conclusions={{{number}: ...}}), or drop one of them."
+                )
+        return rules[0].terms, max(rule.weight for rule in rules)  # equal sets cover each other
+    weight = sum(rule.weight for rule in rules)
+    coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
+    if not base.normalize and weight > 0:  # what they add together, in one number
+        coefs, weight = weight * coefs, 1.0
+    return coefs.tolist(), weight
+
+
+def _merged_premise(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
+    premises = [base.rules[number - 1].premise for number in group]
+    if len({premise_key(premise) for premise in premises}) == 1:
+        return base, premises[0]
+    how = {(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises}
+    if len(how) == 1 and isinstance(first := premises[0], Quantified):
+        base, inner = _merged_conjunction(base, [p.part for p in premises if isinstance(p, Quantified)], group, shares)
+        return base, dataclasses.replace(first, part=inner)
+    return _merged_conjunction(base, premises, group, shares)
+
+
+def _merged_conjunction(
+    base: R, premises: Sequence[Expression], group: Sequence[int], shares: Array
+) -> tuple[R, Expression]:
+    asked = [plain_conditions(premise) for premise in premises]
+    antecedents = [antecedent for antecedent in asked if antecedent is not None]
+    if len(antecedents) < len(asked):
+        number = group[asked.index(None)]
+        raise ParameterError(
+            f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
+            "('a is b AND c is d'), or all of them under the same quantifier."
+        )
+    for number, antecedent in zip(group, antecedents, strict=True):
+        for name in sorted(antecedent.keys() ^ antecedents[0].keys()):
+            asks, does_not = (number, group[0]) if name in antecedent else (group[0], number)
+            raise ParameterError(
+                f"Rules {group[0]} and {number} cannot be merged: rule {asks} has a condition on {name!r}, rule "
+                f"{does_not} does not. Remove it first: edit(without={{{asks}: {name!r}}})."
+            )
+    joined = {}
+    for name in antecedents[0]:
+        base, joined[name] = _merged_term(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
+    return base, conjunction(joined)
+
+
+def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
+    """Find or create the term of a variable that covers these terms."""
+    place = base.feature_names.index(name)
+    variable = base.variables[place]
+    distinct = list(dict.fromkeys(terms))
+    if len(distinct) == 1:
+        return base, distinct[0]
+    sets = [variable.terms[term] for term in terms]
+    if not can_blend(sets):
+        raise ParameterError(
+            f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
+            f"({', '.join(str(variable.terms[term]) for term in distinct)}) differ in family or direction."
+        )
+    new = blended(sets, shares)
+    label = "_or_".join(distinct)
+    if variable.terms.get(label, new) != new:
+        label = next(free for n in range(2, len(variable.terms) + 3) if (free := f"{label}_{n}") not in variable.terms)
+    wider = dataclasses.replace(variable, terms={**variable.terms, label: new})
+    variables = (*base.variables[:place], wider, *base.variables[place + 1 :])
+    return dataclasses.replace(base, variables=variables), label
+
+
+# ---------------------------------------------------------------------- terms and conditions
+
+
+def rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
+    """Return a premise with every condition changed; conditions that become None are removed."""
+    found = _rewritten(premise, change)
+    return ANYTHING if found is None else found
+
+
+def _rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
+    if isinstance(premise, Is):
+        return change(premise)
+    if isinstance(premise, Not | Quantified):
+        part = _rewritten(premise.part, change)
+        return None if part is None else dataclasses.replace(premise, part=part)
+    parts = tuple(part for part in (_rewritten(part, change) for part in premise.parts) if part is not None)
+    return type(premise)(parts) if parts or not premise.parts else None
+
+
+def rewritten_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
+    """Return rules with every condition changed, as in `rewritten`."""
+    return tuple(dataclasses.replace(rule, premise=rewritten(rule.premise, change)) for rule in rules)
+
+
+def owners_of_terms(base: RuleSet) -> tuple[Variable, ...]:
+    """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
+    both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
+    if both:
+        raise ParameterError(
+            f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
+        )
+    return base.all_variables
+
+
+def with_terms(base: R, terms: Mapping[str, Mapping[str, MembershipFunction]]) -> R:
+    """Return the rule base with other terms of the variables and outputs that are named."""
+
+    def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        return tuple(dataclasses.replace(v, terms=terms[v.name]) if v.name in terms else v for v in variables)
+
+    outputs = changed(base.outputs) if base.concludes_sets else base.outputs
+    return dataclasses.replace(base, variables=changed(base.variables), outputs=outputs)
+
+
+def without_unused_terms(base: R, *, of_outputs: bool = False) -> R:
+    """Return the rule base without terms that no rule uses; variables stay, since they are the data's columns."""
+    used = set(base.arrangement.terms.values())
+    variables = [
+        dataclasses.replace(v, terms={term: chosen for term, chosen in v.terms.items() if (v.name, term) in used})
+        for v in base.variables
+    ]
+    outputs = base.outputs
+    if of_outputs and base.concludes_sets:
+        said = {(name, each.term) for rule in base.rules for name, each in rule.terms.items()}
+        outputs = tuple(
+            dataclasses.replace(o, terms={term: chosen for term, chosen in o.terms.items() if (o.name, term) in said})
+            for o in outputs
+        )
+    return dataclasses.replace(base, variables=tuple(variables), outputs=outputs)
+
+
+def find_term(base: RuleSet, name: TermName, what: str) -> tuple[str, str]:
+    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages."""
+    every = [(variable.name, term) for variable in owners_of_terms(base) for term in variable.terms]
+    found = [place for place in every if name in (place, ".".join(place))]
+    if len(found) > 1:
+        raise ParameterError(f"{what}: {name!r} is ambiguous ({listed(found)}). Write it as a pair (variable, term).")
+    if not found:
+        known = [".".join(place) for place in every]
+        asked = ".".join(name) if isinstance(name, tuple) and all(isinstance(part, str) for part in name) else name
+        raise ParameterError(
+            f"{what}: unknown term {asked!r:.100}; expected 'variable.term', one of {listed(known)}."
+            f"{did_you_mean(asked, known)}"
+        )
+    return found[0]

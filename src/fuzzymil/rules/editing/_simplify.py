@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
+from fuzzymil.rules import json
 from fuzzymil.rules._rule_set import R, RuleSet
+from fuzzymil.rules.activations import infer, seen_bags
 from fuzzymil.rules.compile import centers
-from fuzzymil.rules.editing._kinds import K, concludes_sets, output_on, premises_of, with_premises
-from fuzzymil.rules.editing._merge import blended, shares_of
-from fuzzymil.rules.editing._rewrite import rewritten_rules, without_unused_terms
+from fuzzymil.rules.editing._edit import blended, edit, rewritten_rules, shares_of, without_unused_terms
 from fuzzymil.rules.editing.comparison import conditions_on, shares, similarities, span
-from fuzzymil.rules.inference import seen_bags
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, is_quantified, premise_key
 from fuzzymil.rules.rule import Rule
@@ -57,16 +56,16 @@ class Change(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Simplified(Generic[K]):
+class Simplified(Generic[R]):
     """The result of `simplify`: simpler rules, the steps taken, and the change of the outputs.
 
     ``str`` returns a summary.
 
     Attributes
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
         The simpler rules.
-    before : RuleBase or MamdaniRules
+    before : RuleBase
         The original rules; the numbers and names below refer to them.
     dropped : tuple of int
         Rules that were dropped because they never matter.
@@ -80,8 +79,8 @@ class Simplified(Generic[K]):
         How much the outputs changed.
     """
 
-    rules: K
-    before: K
+    rules: R
+    before: R
     dropped: tuple[int, ...]
     conditions: tuple[tuple[int, str], ...]
     terms: tuple[MergedTerms, ...]
@@ -103,7 +102,7 @@ class Simplified(Generic[K]):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but ``before`` as plain values."""
         return {
-            "rules": cast(Any, self.rules).to_dict(),
+            "rules": json.to_dict(self.rules),
             "dropped": list(self.dropped),
             "conditions": [list(condition) for condition in self.conditions],
             "terms": [{"variable": v, "terms": list(terms), "kept": kept} for v, terms, kept in self.terms],
@@ -112,11 +111,11 @@ class Simplified(Generic[K]):
         }
 
 
-def _size(rules: Any) -> str:
-    base = premises_of(rules)
-    n_conditions = sum(len(rule.conditions) for rule in base.rules)
-    n_terms = len(set(base.arrangement.terms.values()))
-    return ", ".join(_count(*part) for part in ((base.n_rules, "rule"), (n_conditions, "condition"), (n_terms, "term")))
+def _size(rules: RuleSet) -> str:
+    n_conditions = sum(len(rule.conditions) for rule in rules.rules)
+    n_terms = len(set(rules.arrangement.terms.values()))
+    counts = (rules.n_rules, "rule"), (n_conditions, "condition"), (n_terms, "term")
+    return ", ".join(_count(*part) for part in counts)
 
 
 def _count(n: int, noun: str) -> str:
@@ -131,7 +130,7 @@ def _rules(numbers: Sequence[int]) -> str:
 
 
 def simplify(
-    base: K,
+    base: R,
     bags: Any = None,
     *,
     tolerance: float = 0.05,
@@ -139,7 +138,7 @@ def simplify(
     always: float = 0.95,
     min_share: float = 0.01,
     threshold: float = 0.5,
-) -> Simplified[K]:
+) -> Simplified[R]:
     """Merge similar terms and rules, drop idle ones, and report how much the outputs change.
 
     The steps, in order: drop rules that never reach ``min_share``; remove conditions that always hold; merge
@@ -194,22 +193,21 @@ def simplify(
     ):
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
-    asked = premises_of(base)
-    if bags is None and any(is_quantified(rule.premise) for rule in asked.rules):
+    if bags is None and any(is_quantified(rule.premise) for rule in base.rules):
         raise ParameterError(
             "Rules with quantifiers depend on how many instances a bag has: simplify them on typical bags, "
             "rules.simplify(bags)."
         )
-    seen = None if bags is None else seen_bags(asked, bags)
-    judge = _Judge(base, _points(asked) if seen is None else seen, tolerance)
-    now = with_premises(base, without_unused_terms(asked))
-    numbers = list(range(1, asked.n_rules + 1))
+    seen = None if bags is None else seen_bags(base, bags)
+    judge = _Judge(base, _points(base) if seen is None else seen, tolerance)
+    now = without_unused_terms(base)
+    numbers = list(range(1, base.n_rules + 1))
 
     idle = [] if seen is None else _idle_rules(now, seen, min_share)
     now, dropped = judge.most(now, idle, lambda rules, chosen: _edited(rules, drop=chosen))
     numbers = [number for number in numbers if number not in dropped]
-    now, loose = judge.most(now, _loose_conditions(premises_of(now), seen, always), _without_conditions)
-    now, alike = judge.most(now, _like_terms(premises_of(now), seen, similarity), _with_shared_terms)
+    now, loose = judge.most(now, _loose_conditions(now, seen, always), _without_conditions)
+    now, alike = judge.most(now, _like_terms(now, seen, similarity), _with_shared_terms)
     now, merged = judge.most(now, _equal_premises(now), lambda rules, groups: _edited(rules, merge=groups))
     return Simplified(
         rules=now,
@@ -222,25 +220,24 @@ def simplify(
     )
 
 
-def _edited(rules: K, **changes: Any) -> K:
+def _edited(rules: R, **changes: Any) -> R:
     """Edit rules, and remove the terms of inputs that are no longer used."""
-    found: K = cast(Any, rules).edit(**changes)
-    return with_premises(found, without_unused_terms(premises_of(found)))
+    return without_unused_terms(edit(rules, **changes))
 
 
 class _Judge:
     """Accepts rules whose outputs differ by at most ``tolerance`` of the outputs' range."""
 
-    def __init__(self, base: Any, bags: Bags, tolerance: float) -> None:
+    def __init__(self, base: RuleSet, bags: Bags, tolerance: float) -> None:
         self.bags = bags
-        self.before = output_on(base, bags)
+        self.before = infer(base, bags).output
         spread = np.ptp(self.before, axis=0)
         self.allowed = (tolerance + _ROUNDING) * np.where(spread > 0, spread, 1.0)
 
-    def accepts(self, rules: Any) -> bool:
-        return bool((np.abs(output_on(rules, self.bags) - self.before) <= self.allowed).all())
+    def accepts(self, rules: RuleSet) -> bool:
+        return bool((np.abs(infer(rules, self.bags).output - self.before) <= self.allowed).all())
 
-    def most(self, base: K, steps: Sequence[Step], apply: Callable[[K, list[Step]], K]) -> tuple[K, list[Step]]:
+    def most(self, base: R, steps: Sequence[Step], apply: Callable[[R, list[Step]], R]) -> tuple[R, list[Step]]:
         """Apply as many steps as are accepted together, least harmful first; found by bisection."""
         best, taken, too_many = base, 0, len(steps) + 1
         middle = len(steps)
@@ -253,8 +250,8 @@ class _Judge:
             middle = (taken + too_many) // 2
         return best, list(steps[:taken])
 
-    def change(self, rules: Any, threshold: float, *, sampled: bool) -> Change:
-        after = output_on(rules, self.bags)
+    def change(self, rules: RuleSet, threshold: float, *, sampled: bool) -> Change:
+        after = infer(rules, self.bags).output
         moved = np.abs(after - self.before)
         single = after.shape[1] == 1
         decisions = [out[:, 0] > threshold if single else out.argmax(axis=1) for out in (self.before, after)]
@@ -272,11 +269,9 @@ def _points(base: RuleSet) -> Bags:
     return Bags(points, np.arange(len(points) + 1))
 
 
-def _idle_rules(rules: Any, seen: Bags, min_share: float) -> list[int]:
+def _idle_rules(rules: RuleSet, seen: Bags, min_share: float) -> list[int]:
     """Return the numbers of rules that never reach the share, the most idle first; never all of them."""
-    found = rules.infer(seen)
-    found = found.numeric() if concludes_sets(rules) else found
-    greatest = shares(found, normalize=premises_of(rules).normalize).max(axis=0)
+    greatest = shares(infer(rules, seen), normalize=rules.normalize).max(axis=0)
     return [int(r) + 1 for r in np.argsort(greatest, kind="stable")[:-1] if greatest[r] < min_share]
 
 
@@ -305,7 +300,7 @@ def _joined(premise: Expression) -> tuple[Expression, ...]:
     return premise.parts if isinstance(premise, And) else (premise,)
 
 
-def _without_conditions(base: K, gone: Sequence[tuple[int, Is]]) -> K:
+def _without_conditions(base: R, gone: Sequence[tuple[int, Is]]) -> R:
     without: dict[int, list[str]] = {}
     for number, condition in gone:
         without.setdefault(number, []).append(condition.variable)
@@ -351,11 +346,7 @@ def _clusters(merges: Sequence[_Likeness]) -> list[tuple[str, tuple[str, ...]]]:
     return list(dict.fromkeys((variable, terms) for (variable, _), terms in outermost.items()))
 
 
-def _with_shared_terms(rules: K, merges: Sequence[_Likeness]) -> K:
-    return with_premises(rules, _sharing(premises_of(rules), merges))
-
-
-def _sharing(base: R, merges: Sequence[_Likeness]) -> R:
+def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
     """Replace all terms of a cluster by one, named like the first; each term is weighted by the rules that use it."""
     use: dict[tuple[str, str], float] = {}
     for rule in base.rules:
@@ -379,12 +370,10 @@ def _sharing(base: R, merges: Sequence[_Likeness]) -> R:
 # ---------------------------------------------------------------------- rules
 
 
-def _equal_premises(rules: Any) -> list[tuple[int, ...]]:
-    """Return groups of rules with equal premises and alphas (of Mamdani rules, also conclusions), by number."""
+def _equal_premises(base: RuleSet) -> list[tuple[int, ...]]:
+    """Return groups of rules with equal premises and alphas (and with equal conclusions, if these are sets)."""
     groups: dict[Any, list[int]] = {}
-    base = premises_of(rules)
     for r, rule in enumerate(base.rules):
         alpha = base.alpha[r] if isinstance(base.alpha, tuple) else base.alpha
-        said = frozenset(rules.conclusions[r].items()) if concludes_sets(rules) else None
-        groups.setdefault((premise_key(rule.premise), alpha, said), []).append(r + 1)
+        groups.setdefault((premise_key(rule.premise), alpha, rule.terms), []).append(r + 1)
     return [tuple(group) for group in groups.values() if len(group) > 1]

@@ -13,7 +13,7 @@ from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.membership import MembershipFunction, Missing
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.editing._merge import can_blend
+from fuzzymil.rules.editing._edit import can_blend
 from fuzzymil.rules.premise import Is, Quantified, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule, Variable
 

@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.discovery import import_modules
 from fuzzymil._utils.errors import ModelFileError, ParameterError, RuleSyntaxError, described, known_name
+from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.rules import json
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.files._format import ENDINGS, FORMATS, Format, Rules, format_of, register_format
+from fuzzymil.rules.files._format import ENDINGS, FORMATS, Format, format_of, register_format
 from fuzzymil.rules.language import parser
-from fuzzymil.rules.mamdani import MamdaniRules
-from fuzzymil.rules.premise import Is
 
 __all__ = [
     "ENDINGS",
@@ -39,7 +37,7 @@ __all__ = [
 # ---------------------------------------------------------------------- files
 
 
-def read_rules(path: storage.Path_, *, block: str | None = None) -> Rules:
+def read_rules(path: storage.Path_, *, block: str | None = None) -> RuleBase:
     """Read the rules in a file, Sugeno or Mamdani.
 
     Parameters
@@ -53,7 +51,7 @@ def read_rules(path: storage.Path_, *, block: str | None = None) -> Rules:
 
     Returns
     -------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
 
     Raises
     ------
@@ -74,8 +72,8 @@ def read_rules(path: storage.Path_, *, block: str | None = None) -> Rules:
         raise ParameterError(f"{name} is {format.title}, which cannot be read back: save the rules as .json.")
     try:
         if format.name == "json":
-            return _from_document(storage.read_document(path, json.VERSIONS))
-        return parse_rules(_text(path, format), format.name, block=block)
+            return RuleBase.from_dict(storage.read_document(path, json.VERSIONS))
+        return parse_rules(_file_text(path, format), format.name, block=block)
     except RuleSyntaxError as problem:
         raise RuleSyntaxError(f"{name}: {problem}") from None
     except ModelFileError as problem:
@@ -83,12 +81,12 @@ def read_rules(path: storage.Path_, *, block: str | None = None) -> Rules:
         raise ModelFileError(message if message.startswith(name) else f"{name}: {message}") from None
 
 
-def write_rules(rules: Rules, path: storage.Path_) -> list[str]:
+def write_rules(rules: RuleBase, path: storage.Path_) -> list[str]:
     """Write rules to a file; if that fails, an existing file stays intact.
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     path : path
         The ending selects the format: ``.json``, ``.rules`` or ``.txt`` (the rule language), ``.fll``, ``.fis``,
         ``.fcl``, ``.fml``, ``.md`` or ``.tex`` (tables), ``.py`` or ``.c`` (code).
@@ -119,7 +117,7 @@ def write_rules(rules: Rules, path: storage.Path_) -> list[str]:
 # ---------------------------------------------------------------------- text
 
 
-def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -> Rules:
+def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -> RuleBase:
     """Parse rules, Sugeno or Mamdani, in the rule language or another program's.
 
     In other programs' formats, the instances of a bag are joined by their maximum (``aggregation="max"``).
@@ -134,7 +132,7 @@ def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -
 
     Returns
     -------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
 
     Raises
     ------
@@ -171,12 +169,12 @@ def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -
     return read(text, block)
 
 
-def export_rules(rules: Rules, format: str, **options: Any) -> str:
+def export_rules(rules: RuleBase, format: str, **options: Any) -> str:
     """Return rules as text in a format; comments at the top list what other programs' formats do not keep.
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     format : {"json", "rules", "fll", "fis", "fcl", "fml", "markdown", "latex", "python", "c"}, or a registered one
         "rules" is the rule language. Tables in Markdown and LaTeX have one row per rule. Code in Python and C99 has
         functions ``infer`` and ``infer_bag`` that need nothing else.
@@ -217,7 +215,7 @@ def export_rules(rules: Rules, format: str, **options: Any) -> str:
     return _export(rules, format, **options)[0]
 
 
-def what_is_lost(rules: Rules, format: str) -> list[str]:
+def what_is_lost(rules: RuleBase, format: str) -> list[str]:
     """Return what a format does not keep of these rules, as sentences.
 
     Outputs for single instances (bags of one) stay the same unless stated otherwise; rules that other
@@ -225,7 +223,7 @@ def what_is_lost(rules: Rules, format: str) -> list[str]:
 
     Parameters
     ----------
-    rules : RuleBase or MamdaniRules
+    rules : RuleBase
     format : str
         As in `export_rules`. "rules" and "json" keep everything.
 
@@ -247,7 +245,7 @@ def what_is_lost(rules: Rules, format: str) -> list[str]:
     return _export(rules, format)[1]
 
 
-def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list[Rules]:
+def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list[RuleBase]:
     """Return the rules in the content of a model file, best first: one rule base, or the members of a committee.
 
     Unlike `fuzzymil.load_model`, this does not build the model, and so it does not load scikit-learn.
@@ -267,22 +265,21 @@ def rules_of_model(document: Mapping[str, Any], name: str = "The model") -> list
     try:
         if "members" in document:
             return [RuleBase.from_dict(content) for content in document["members"]]
-        kind = MamdaniRules if document["estimator"] == "MIMamdani" else RuleBase
-        return [kind.from_dict(document["rules"])]
+        return [RuleBase.from_dict(document["rules"])]
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as problem:
         raise ModelFileError(storage.damaged(name, problem) + " Save the model again.") from None
 
 
-def _export(rules: Rules, format: str, **options: Any) -> tuple[str, list[str]]:
+def _export(rules: RuleBase, format: str, **options: Any) -> tuple[str, list[str]]:
     known_name("format", format, FORMATS)
-    if not isinstance(rules, RuleBase | MamdaniRules):
-        raise ParameterError(f"Expected a RuleBase or MamdaniRules, got {described(rules)}.")
+    if not isinstance(rules, RuleBase):
+        raise ParameterError(f"Expected a RuleBase, got {described(rules)}.")
     return FORMATS[format].write(rules, **options)
 
 
-def _text(path: storage.Path_, format: Format) -> str:
+def _file_text(path: storage.Path_, format: Format) -> str:
     with open(path, "rb") as file:
         content = file.read(4 * parser.MAX_TEXT + 1)  # a character has at most 4 bytes, and longer texts are rejected
     try:
@@ -297,19 +294,9 @@ def _text(path: storage.Path_, format: Format) -> str:
 # ---------------------------------------------------------------------- our own formats, which keep everything
 
 
-def _parse(text: str) -> Rules:
-    """Parse text in the rule language; its first conclusion tells what kind of rules it has."""
-    said = [said for rule in parser.read(text).rules for said in rule.conclusions.values()]
-    return MamdaniRules.parse(text) if said and isinstance(said[0], str | Is) else RuleBase.parse(text)
-
-
-def _from_document(document: Mapping[str, Any]) -> Rules:
-    return (RuleBase if document["format"] == RuleBase._format else MamdaniRules).from_dict(document)
-
-
-def _json(rules: Rules) -> str:
+def _json(rules: RuleBase) -> str:
     content = {"library": __version__, **rules.to_dict()}
-    return storage.document_text(rules._format, json.VERSIONS[rules._format], content)
+    return storage.document_text(json.FORMAT, json.VERSIONS[json.FORMAT], content)
 
 
 register_format(
@@ -318,7 +305,7 @@ register_format(
         title="JSON",
         endings=(".json",),
         write=lambda rules: (_json(rules), []),
-        read=lambda text: _from_document(storage.parse_document(text, json.VERSIONS, "The text")),
+        read=lambda text: RuleBase.from_dict(storage.parse_document(text, json.VERSIONS, "The text")),
     )
 )
 register_format(
@@ -327,7 +314,7 @@ register_format(
         title="the rule language",
         endings=(".rules", ".txt"),
         write=lambda rules: (rules.to_source(), []),
-        read=_parse,
+        read=RuleBase.parse,
     )
 )
 import_modules(__name__)

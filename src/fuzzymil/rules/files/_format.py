@@ -9,9 +9,6 @@ from pathlib import Path
 from fuzzymil._utils import registry, storage
 from fuzzymil._utils.errors import known_name
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules.mamdani import MamdaniRules
-
-Rules = RuleBase | MamdaniRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +35,7 @@ class Format:
     title: str
     endings: tuple[str, ...]
     write: Callable[..., tuple[str, list[str]]] = field(repr=False)
-    read: Callable[..., Rules] | None = field(default=None, repr=False)
+    read: Callable[..., RuleBase] | None = field(default=None, repr=False)
 
 
 FORMATS: dict[str, Format] = {}

@@ -1,14 +1,17 @@
-"""Fuzzy sets in other programs' files: their words, the order of their parameters, and what only they write."""
+"""Fuzzy sets and formulas in other programs' files: words, the order of parameters, spelling, sets as formulas."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
 from fuzzymil.inference.membership import (
     Arc,
+    Arithmetic,
     Bell,
     Binary,
     Concave,
@@ -31,9 +34,7 @@ from fuzzymil.inference.membership import (
     TwoSidedGaussian,
     ZShape,
 )
-from fuzzymil.rules.files._formulas import formula_of, spelled
-from fuzzymil.rules.files._syntax import Piece, fuzzy_set
-from fuzzymil.rules.files._words import word_for
+from fuzzymil.rules.files._text import Piece, fuzzy_set, word_for
 from fuzzymil.rules.language.printer import format_number
 
 Family = type[MembershipFunction]
@@ -102,7 +103,7 @@ MATLAB = frozenset(list(FIS)[:13])
 """Words that MATLAB reads."""
 
 
-def read(where: Piece, word: str, values: Sequence[float], words: Mapping[str, Word]) -> MembershipFunction:
+def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[str, Word]) -> MembershipFunction:
     """Return the set that a word and its numbers mean; a height other than 1 is allowed for sets of straight lines."""
     family, places = words[word]
     count = len(places)
@@ -189,7 +190,7 @@ def read_formula(where: Piece, names: Collection[str] | None = None) -> Membersh
     return found
 
 
-def written(
+def write_set(
     chosen: MembershipFunction, words: Mapping[str, Word], format: str, names: Mapping[str, str] | None = None
 ) -> tuple[str, list[str]]:
     """Return the word for a set, and its parameters as text; raises `ParameterError` if the format has none.
@@ -205,8 +206,229 @@ def written(
     if word == "linsmf" and chosen.parameters[0] > chosen.parameters[1]:  # MATLAB has a word for each direction
         word = "linzmf"
     if isinstance(chosen, Formula):
-        return word, [spelled(formula_of(chosen) if names is None else chosen.text, names or {})]
+        return word, [formula_text(formula_of(chosen) if names is None else chosen.text, names or {})]
     values = [chosen.parameters[place] for place in words[word].places] or list(chosen.parameters)
     if isinstance(chosen, Binary):
         values[1] = math.copysign(math.inf, values[1])
     return word, [format_number(value, None) for value in values]
+
+
+# ---------------------------------------------------------------------- formulas
+
+_CONSTANT = re.compile(r"\b(?:pi|e)\b|!")
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "^"}
+_WORDS = {
+    "absolute": "abs",
+    "minimum": "min",
+    "maximum": "max",
+    "arctan2": "atan2",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "equal": "eq",
+    "not_equal": "neq",
+    "less_equal": "le",
+    "less": "lt",
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+
+
+def formula_text(text: str, names: Mapping[str, str]) -> str:
+    """Return a formula as fuzzylite reads it, with other names for its variables.
+
+    fuzzylite has no minus sign before a number or a parenthesis, and no constants.
+
+    Examples
+    --------
+    >>> formula_text("-2 * x^2 + abs(a - x)", {"a": "depth"})
+    '((0 - 2) * (x ^ 2)) + abs(depth - x)'
+    >>> formula_text("2*x - a", {})
+    '2*x - a'
+    """
+    formula = Arithmetic(text)
+    if not _CONSTANT.search(text) and not _has_minus(formula.tree) and not set(formula.names) & names.keys():
+        return text
+    found = _spell(formula.tree, names)
+    return found[1:-1] if found.startswith("(") else found
+
+
+def _has_minus(tree: Sequence[object]) -> bool:
+    kind, *rest = tree
+    if kind == "number":
+        return float(rest[0]) < 0  # type: ignore[arg-type]
+    return kind == "negative" or (kind != "name" and any(_has_minus(part) for part in rest))  # type: ignore[arg-type]
+
+
+def _spell(tree: Sequence[object], names: Mapping[str, str]) -> str:
+    kind, *rest = tree
+    if kind == "number":
+        return _number(float(rest[0]))  # type: ignore[arg-type]
+    if kind == "name":
+        name = str(rest[0])
+        return names.get(name) or (_number(Arithmetic.CONSTANTS[name]) if name in Arithmetic.CONSTANTS else name)
+    parts = [_spell(part, names) for part in rest]  # type: ignore[arg-type]
+    if kind == "negative":
+        return f"(0 - {parts[0]})"
+    if kind == "logical_not":
+        return f"eq({parts[0]}, 0)"
+    if kind in _SIGNS or str(kind).startswith("logical_"):
+        sign = _SIGNS.get(str(kind)) or str(kind).removeprefix("logical_")
+        return f"({parts[0]} {sign} {parts[1]})"
+    bare = [part[1:-1] if part.startswith("(") else part for part in parts]
+    return f"{_WORDS.get(str(kind), kind)}({', '.join(bare)})"
+
+
+def _number(value: float) -> str:
+    return format_number(value, None) if value >= 0 else f"(0 - {format_number(-value, None)})"
+
+
+# ---------------------------------------------------------------------- sets as formulas
+
+
+def formula_of(chosen: MembershipFunction) -> str:
+    """Return the membership of ``x`` in a set as a formula.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.membership import Gaussian, Trapezoidal
+    >>> formula_of(Gaussian(3, 0.5))
+    'exp(-((x - 3) / 0.5)^2 / 2)'
+    >>> formula_of(Trapezoidal(1, 1, 2, 4))
+    'max(0, min(ge(x, 1), min(1, (4 - x) / 2)))'
+    """
+    if isinstance(chosen, Formula):
+        chosen.check_set()
+        shift, scale = chosen.parameters
+        return chosen.text if (shift, scale) == (0.0, 1.0) else _moved(Arithmetic(chosen.text), shift, scale)
+    if chosen.name == "discrete":
+        return _through(list(zip(chosen.parameters[::2], chosen.parameters[1::2], strict=True)))
+    if chosen.name not in _FORMULAS:
+        raise ParameterError(f"The set {chosen} cannot be written as a formula.")
+    return _FORMULAS[chosen.name](*chosen.parameters)
+
+
+def _moved(formula: Arithmetic, shift: float, scale: float) -> str:
+    return formula_text(formula.text, {"x": f"((x - {_number(shift)}) / {_number(scale)})"})
+
+
+def _minus(value: float) -> str:
+    """Return ``x - value``."""
+    return f"(x - {_n(value)})" if value >= 0 else f"(x + {_n(-value)})"
+
+
+def _n(value: float) -> str:
+    return format_number(value, None)
+
+
+def _rise(a: float, b: float) -> str:
+    """Return a line from 0 at a to 1 at b, falling if a > b, without its ends."""
+    if a == b:
+        return f"ge(x, {_n(a)})"
+    return f"{_minus(a)} / {_n(b - a)}" if a < b else f"({_n(a)} - x) / {_n(a - b)}"
+
+
+def _trapezoidal(a: float, b: float, c: float, d: float) -> str:
+    fall = f"le(x, {_n(d)})" if c == d else _rise(d, c)
+    return f"max(0, min({_rise(a, b)}, min(1, {fall})))"
+
+
+def _ramp(a: float, b: float) -> str:
+    return f"max(0, min(1, {_rise(a, b)}))"
+
+
+def _s_shape(a: float, b: float) -> str:
+    if a == b:
+        return f"ge(x, {_n(a)})"
+    t = _ramp(a, b)
+    return f"(le({t}, 0.5) * 2 * {t}^2 + gt({t}, 0.5) * (1 - 2 * (1 - {t})^2))"
+
+
+def _z_shape(a: float, b: float) -> str:
+    return f"le(x, {_n(a)})" if a == b else _s_shape(b, a)
+
+
+def _sigmoid(center: float, slope: float) -> str:
+    return f"1 / (1 + exp({_n(-slope)} * {_minus(center)}))"
+
+
+def _through(points: list[tuple[float, float]]) -> str:
+    found = [_n(points[0][1])]
+    for (low, before), (high, after) in pairwise(points):
+        if before != after:
+            found.append(f"({_n(after - before)}) * {f'ge(x, {_n(low)})' if low == high else _ramp(low, high)}")
+    return " + ".join(found)
+
+
+_FORMULAS: dict[str, Callable[..., str]] = {
+    "gaussian": lambda c, s: f"exp(-({_minus(c)} / {_n(s)})^2 / 2)",
+    "two_sided_gaussian": lambda a, r, b, s: (
+        f"exp(-(min(0, {_minus(a)}) / {_n(r)})^2 / 2 - (max(0, {_minus(b)}) / {_n(s)})^2 / 2)"
+    ),
+    "bell": lambda c, s, b: f"1 / (1 + abs({_minus(c)} / {_n(s)})^{_n(2 * b)})",
+    "sigmoid": _sigmoid,
+    "sigmoid_difference": lambda a, r, f, b: f"abs({_sigmoid(a, r)} - {_sigmoid(b, f)})",
+    "sigmoid_product": lambda a, r, f, b: f"({_sigmoid(a, r)}) * ({_sigmoid(b, f)})",
+    "triangular": lambda a, b, c: _trapezoidal(a, b, b, c),
+    "trapezoidal": _trapezoidal,
+    "rectangle": lambda a, b: f"ge(x, {_n(a)}) * le(x, {_n(b)})",
+    "singleton": lambda a: f"eq(x, {_n(a)})",
+    "binary": lambda a, side: f"{'ge' if side > 0 else 'le'}(x, {_n(a)})",
+    "s_shape": _s_shape,
+    "z_shape": _z_shape,
+    "pi_shape": lambda a, b, c, d: f"{_s_shape(a, b)} * {_z_shape(c, d)}",
+    "ramp": _ramp,
+    "concave": lambda a, b: f"1 / (1 + max(0, {_rise(b, a)}))",
+    "arc": lambda a, b: f"sqrt({_ramp(a, b)} * (2 - {_ramp(a, b)}))",
+    "cosine": lambda c, s: f"le(abs({_minus(c)}), {_n(s / 2)}) * (1 + cos(2 * pi * {_minus(c)} / {_n(s)})) / 2",
+    "spike": lambda c, s: f"exp(-10 * abs({_minus(c)}) / {_n(s)})",
+    "semi_ellipse": lambda a, b: f"2 * sqrt(max(0, {_minus(a)} * ({_n(b)} - x))) / {_n(b - a)}",
+}
+"""The membership in sets of each family, given their parameters."""
+
+
+# ---------------------------------------------------------------------- linear functions
+
+
+def linear_coefficients(formula: Arithmetic, names: Sequence[str]) -> tuple[float, ...] | None:
+    """Return the coefficients of a linear function, constant first, or None if a formula is not linear.
+
+    Examples
+    --------
+    >>> linear_coefficients(Arithmetic("2*(x - y) + 3/2 - y"), ["x", "y", "z"])
+    (1.5, 2.0, -3.0, 0.0)
+    >>> linear_coefficients(Arithmetic("2 * e"), ["e"])  # an input of this name, not the constant
+    (0.0, 2.0)
+    >>> linear_coefficients(Arithmetic("x*y"), ["x", "y"]) is None
+    True
+    """
+    found = _linear(formula.tree, names)
+    if found is None or set(found) - {"", *names}:
+        return None
+    return (found.get("", 0.0), *(found.get(name, 0.0) for name in names))
+
+
+def _linear(tree: tuple[object, ...], names: Sequence[str]) -> dict[str, float] | None:
+    """Return the coefficient of each variable, and the constant under the empty name."""
+    kind = tree[0]
+    if kind == "number":
+        return {"": float(tree[1])}  # type: ignore[arg-type]
+    if kind == "name":
+        name = str(tree[1])
+        return {"": Arithmetic.CONSTANTS[name]} if name in Arithmetic.CONSTANTS and name not in names else {name: 1.0}
+    parts = [_linear(part, names) for part in tree[1:]]  # type: ignore[arg-type]
+    if any(part is None for part in parts) or kind not in ("add", "subtract", "negative", "multiply", "divide"):
+        return None
+    one, *rest = (part for part in parts if part is not None)
+    if kind == "negative":
+        return {name: -value for name, value in one.items()}
+    two = rest[0]
+    if kind in ("add", "subtract"):
+        sign = 1.0 if kind == "add" else -1.0
+        return {name: one.get(name, 0.0) + sign * two.get(name, 0.0) for name in {**one, **two}}
+    if kind == "multiply" and set(one) <= {""}:
+        one, two = two, one
+    if set(two) - {""}:
+        return None
+    factor = two.get("", 0.0)
+    if kind == "divide" and factor == 0:
+        return None
+    return {name: value * factor if kind == "multiply" else value / factor for name, value in one.items()}

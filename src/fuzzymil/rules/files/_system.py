@@ -10,10 +10,9 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files._format import Rules
-from fuzzymil.rules.files._syntax import Piece
+from fuzzymil.rules.conclusion import PER_OUTPUT, Defuzzification
+from fuzzymil.rules.files._text import Piece
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.mamdani import PER_OUTPUT, MamdaniRules
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -47,7 +46,7 @@ class Output(NamedTuple):
         return self.defuzzify in ("average", "sum")
 
 
-class Statement(NamedTuple):
+class SystemRule(NamedTuple):
     """A rule, and where it was read."""
 
     premise: Expression
@@ -70,7 +69,7 @@ class System(NamedTuple):
 
     inputs: tuple[Variable, ...]
     outputs: tuple[Output, ...]
-    rules: tuple[Statement, ...]
+    rules: tuple[SystemRule, ...]
     t_norm: str
     s_norm: str
     limited: bool
@@ -89,7 +88,7 @@ class System(NamedTuple):
         )
 
 
-def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
+def _is_plain(output: Output, rules: Iterable[SystemRule]) -> bool:
     """Return whether an output of a rule base can mean the same."""
     if output.hold or not all(isinstance(term, tuple) for term in output.terms.values()):
         return False
@@ -104,15 +103,11 @@ def _is_plain(output: Output, rules: Iterable[Statement]) -> bool:
 # ---------------------------------------------------------------------- from rules
 
 
-def parts(rules: Rules) -> tuple[RuleSet, tuple[Variable, ...]]:
-    """Return the rules (of Mamdani rules the premises), and the outputs of Mamdani rules."""
-    return (rules.premises, rules.outputs) if isinstance(rules, MamdaniRules) else (rules, ())
-
-
-def system_of(rules: Rules) -> System:
-    """Return the system that rules describe, for single instances."""
-    if not isinstance(rules, MamdaniRules):
-        return _from_sugeno(rules)
+def system_of(base: RuleSet) -> System:
+    """Return the system that a rule base describes."""
+    if not base.concludes_sets:
+        return _of_numbers(base)
+    assert base.defuzzification is not None
     outputs = [
         Output(
             output.name,
@@ -120,15 +115,16 @@ def system_of(rules: Rules) -> System:
             output.low,
             output.high,
             default,
-            **{name: rules.setting(name, k) for name in PER_OUTPUT},
+            **{name: base.setting(name, k) for name in PER_OUTPUT},
         )
-        for k, (output, default) in enumerate(zip(rules.outputs, rules.default, strict=True))
+        for k, (output, default) in enumerate(zip(base.outputs, base.default, strict=True))
     ]
-    return _from_rules(rules.premises, outputs, rules.conclusions, activation=rules.activation)
+    said = [{name: each if each.hedges else each.term for name, each in rule.terms.items()} for rule in base.rules]
+    return _system(base, outputs, said, base.rules, base.defuzzification.activation)
 
 
-def _from_sugeno(base: RuleSet) -> System:
-    """Return the system of Sugeno rules.
+def _of_numbers(base: RuleSet) -> System:
+    """Return the system of rules that conclude numbers.
 
     Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
     """
@@ -145,27 +141,22 @@ def _from_sugeno(base: RuleSet) -> System:
             defuzzify="average" if base.normalize else "sum",
             accumulation="sum",
         )
-        for k, output in enumerate(base.outputs)
+        for k, output in enumerate(base.output_names)
     ]
-    said = [dict.fromkeys(base.outputs, name) for name in names]
-    return _from_rules(base, outputs, said, rules)
+    return _system(base, outputs, [dict.fromkeys(base.output_names, name) for name in names], rules, "general")
 
 
-def _from_rules(
+def _system(
     base: RuleSet,
     outputs: Iterable[Output],
     conclusions: Iterable[Mapping[str, str | Is]],
-    rules: Iterable[Rule] | None = None,
-    activation: str = "general",
+    rules: Iterable[Rule],
+    activation: str,
 ) -> System:
-    """Return the system with the premises of these rules, by default those of ``base``, and these conclusions."""
     return System(
         inputs=base.variables,
         outputs=tuple(outputs),
-        rules=tuple(
-            Statement(rule.premise, said, rule.weight)
-            for rule, said in zip(base.rules if rules is None else rules, conclusions, strict=True)
-        ),
+        rules=tuple(SystemRule(rule.premise, said, rule.weight) for rule, said in zip(rules, conclusions, strict=True)),
         t_norm=base.t_norm,
         s_norm=base.s_norm,
         limited=base.limited,
@@ -176,21 +167,17 @@ def _from_rules(
 # ---------------------------------------------------------------------- to rules
 
 
-def rules_of(system: System) -> Rules:
+def rules_of(system: System) -> RuleBase:
     """Return the rules that a system describes; the instances of a bag are joined by their maximum."""
     try:
-        if system.sugeno:
-            return RuleBase(**_sugeno(system))
-        premises, fields = _mamdani(system)
-        return MamdaniRules(premises=RuleBase(**premises), **fields)
+        return RuleBase(**(_with_numbers(system) if system.sugeno else _with_sets(system)))
     except RuleSyntaxError:
         raise
     except ParameterError as problem:
         raise RuleSyntaxError(str(problem)) from None
 
 
-def _sugeno(system: System) -> dict[str, Any]:
-    """Return the fields of the rule base that a Sugeno system describes."""
+def _with_numbers(system: System) -> dict[str, Any]:
     rows = {
         output.name: {name: row for name, row in output.terms.items() if isinstance(row, tuple)}
         for output in system.outputs
@@ -204,32 +191,30 @@ def _sugeno(system: System) -> dict[str, Any]:
         chosen = [terms[str(rule.conclusions[name])] for name, terms in rows.items()]
         coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
     return {
-        **_premises(system, coefs),
-        "outputs": tuple(rows),
+        **_shared(system, coefs),
+        "outputs": tuple(map(Variable, rows)),
         "normalize": system.outputs[0].defuzzify == "average",
         "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
     }
 
 
-def _mamdani(system: System) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields of the premises and of the Mamdani rules that a system describes."""
+def _with_sets(system: System) -> dict[str, Any]:
     names = [variable.name for variable in system.inputs]
     outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
-    named = ("implication", "accumulation", "defuzzify", "sampling", "clip", "hold")
-    fields: dict[str, Any] = {
+    named = [name for name in PER_OUTPUT if name != "resolution"]
+    settings: dict[str, Any] = {name: tuple(getattr(output, name) for output in system.outputs) for name in named}
+    if any(output.resolution is not None for output in system.outputs):
+        settings["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
+    return {
+        **_shared(system, [rule.conclusions for rule in system.rules]),
         "outputs": tuple(outputs),
-        "conclusions": tuple(rule.conclusions for rule in system.rules),
-        "activation": system.activation,
+        "defuzzification": Defuzzification(**settings, activation=system.activation),
         # Without a default in the file, use ours: the middle of the range.
         "default": tuple(
             ((output.low or 0.0) + (output.high or 0.0)) / 2 if math.isnan(output.default) else output.default
             for output in system.outputs
         ),
-        **{name: tuple(getattr(output, name) for output in system.outputs) for name in named},
     }
-    if any(output.resolution is not None for output in system.outputs):
-        fields["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
-    return _premises(system, [[[0.0]]] * len(system.rules)), fields
 
 
 def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction]:
@@ -256,10 +241,12 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
     return found
 
 
-def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
+def _shared(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
     return {
         "variables": system.inputs,
-        "rules": tuple(Rule(rule.premise, rows, rule.weight) for rule, rows in zip(system.rules, coefs, strict=True)),
+        "rules": tuple(
+            Rule(rule.premise, said, rule.weight) for rule, said in zip(system.rules, conclusions, strict=True)
+        ),
         "t_norm": system.t_norm,
         "s_norm": system.s_norm,
         "aggregation": "max",
@@ -267,12 +254,12 @@ def _premises(system: System, coefs: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def without_rules(outputs: Iterable[Output], end: Piece) -> Statement:
+def without_rules(outputs: Iterable[Output], end: Piece) -> SystemRule:
     """Return a disabled rule, for a file that has none yet."""
     said = {output.name: next(iter(output.terms)) for output in outputs if output.terms}
     if not said:
         raise end.error("The text has neither a rule nor a term of an output.")
-    return Statement(ANYTHING, said, 0.0, end)
+    return SystemRule(ANYTHING, said, 0.0, end)
 
 
 # ---------------------------------------------------------------------- premises

@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Missing, Singleton
+from fuzzymil.inference.quantifiers import MOST_FROM, MOST_TO
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files._system import Output, System, Term
+from fuzzymil.rules.files._exchange import codes_of_categories
+from fuzzymil.rules.files._format import Format, register_format
+from fuzzymil.rules.files._system import Output, System, Term, system_of
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
 
 JOINS = {
@@ -311,3 +315,591 @@ def _check(system: System, base: RuleSet) -> None:
         raise ParameterError(f"Code cannot express activation={system.activation!r}: all rules take part.")
     if any(output.hold for output in system.outputs):
         raise ParameterError("Code cannot keep previous values (hold=True): it has no memory.")
+
+
+# ---------------------------------------------------------------------- Python
+
+_PY_EXPRESSIONS = {
+    # sets
+    "mu_gaussian(x, c, s)": "math.exp(-0.5 * ((x - c) / s) ** 2)",
+    "mu_bell(x, c, s, b)": "1 / (1 + abs((x - c) / s) ** (2 * b)) if abs((x - c) / s) < 1 else "
+    "(lambda r: r / (1 + r))(abs((x - c) / s) ** (-2 * b))",
+    "mu_sigmoid(x, c, k)": "1 / (1 + math.exp(-k * (x - c))) if k * (x - c) > -700 else 0.0",
+    "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
+    "mu_trapezoidal(x, a, b, c, d)": "0.0 if x < a or x > d else 1.0 if b <= x <= c else "
+    "(x - a) / (b - a) if x < b else (d - x) / (d - c)",
+    "mu_rectangle(x, a, b)": "1.0 if a <= x <= b else 0.0",
+    "mu_singleton(x, a)": "1.0 if x == a else 0.0",
+    "mu_binary(x, a, k)": "1.0 if (x >= a if k > 0 else x <= a) else 0.0",
+    "risen(t)": "0.0 if t <= 0 else 1.0 if t >= 1 else 2 * t * t if t <= 0.5 else 1 - 2 * (1 - t) ** 2",
+    "mu_s_shape(x, a, b)": "risen((x - a) / (b - a)) if a < b else 1.0 if x >= b else 0.0",
+    "mu_z_shape(x, a, b)": "risen((b - x) / (b - a)) if a < b else 1.0 if x <= a else 0.0",
+    "mu_pi_shape(x, a, b, c, d)": "mu_s_shape(x, a, b) * mu_z_shape(x, c, d)",
+    "mu_two_sided_gaussian(x, a, r, b, s)": "math.exp(-0.5 * (min(x - a, 0.0) / r) ** 2 - 0.5 * "
+    "(max(x - b, 0.0) / s) ** 2)",
+    "mu_sigmoid_difference(x, a, r, f, b)": "abs(mu_sigmoid(x, a, r) - mu_sigmoid(x, b, f))",
+    "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
+    "mu_ramp(x, a, b)": "min(max((x - a) / (b - a), 0.0), 1.0)",
+    "mu_concave(x, a, b)": "1 / (1 + max((b - x) / (b - a), 0.0))",
+    "mu_arc(x, a, b)": "(lambda t: math.sqrt(t * (2 - t)))(mu_ramp(x, a, b))",
+    "mu_cosine(x, c, s)": "0.5 * (1 + math.cos(2 * math.pi * (x - c) / s)) if abs(x - c) < s / 2 else 0.0",
+    "mu_spike(x, c, s)": "math.exp(-10 * abs(x - c) / s)",
+    "mu_semi_ellipse(x, a, b)": "2 * math.sqrt((x - a) * (b - x)) / (b - a) if a < x < b else 0.0",
+    # values with a degree
+    "inverse_ramp(w, a, b)": "a + (b - a) * w",
+    "inverse_concave(w, a, b)": "b - (b - a) * (1 / w - 1)",
+    "inverse_arc(w, a, b)": "b - (b - a) * math.sqrt(max(1 - w * w, 0.0))",
+    "way(w)": "math.sqrt(w / 2) if w <= 0.5 else 1 - math.sqrt(max(1 - w, 0.0) / 2)",
+    "inverse_s_shape(w, a, b)": "a + (b - a) * way(w)",
+    "inverse_z_shape(w, a, b)": "b - (b - a) * way(w)",
+    "inverse_sigmoid(w, c, k)": "c + math.log(w / (1 - w)) / k if w < 1 else math.copysign(math.inf, k)",
+    # hedges
+    "hedge_not(a)": "1 - a",
+    "hedge_very(a)": "a * a",
+    "hedge_somewhat(a)": "math.sqrt(a)",
+    "hedge_extremely(a)": "2 * a * a if a <= 0.5 else 1 - 2 * (1 - a) ** 2",
+    "hedge_seldom(a)": "math.sqrt(a / 2) if a <= 0.5 else 1 - math.sqrt((1 - a) / 2)",
+    # norms
+    "t_min(a, b)": "min(a, b)",
+    "t_product(a, b)": "a * b",
+    "t_lukasiewicz(a, b)": "max(a + b - 1, 0.0)",
+    "t_hamacher(a, b)": "a * b / (a + b - a * b) if a and b else 0.0",
+    "t_einstein(a, b)": "a * b / (2 - (a + b - a * b))",
+    "t_drastic(a, b)": "min(a, b) if max(a, b) == 1 else 0.0",
+    "t_nilpotent(a, b)": "min(a, b) if a + b > 1 else 0.0",
+    "t_dombi(a, b)": "1 / (1 + math.hypot((1 - a) / a, (1 - b) / b)) if a and b else 0.0",
+    "s_max(a, b)": "max(a, b)",
+    "s_algebraic(a, b)": "a + b - a * b",
+    "s_bounded(a, b)": "min(a + b, 1.0)",
+    "s_hamacher(a, b)": "(a + b - 2 * a * b) / (1 - a * b) if a * b != 1 else 1.0",
+    "s_einstein(a, b)": "(a + b) / (1 + a * b)",
+    "s_drastic(a, b)": "max(a, b) if min(a, b) == 0 else 1.0",
+    "s_nilpotent(a, b)": "max(a, b) if a + b < 1 else 1.0",
+    "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
+    # instances of a bag
+    "greatest(values, alpha)": "max(values)",
+    "least(values, alpha)": "min(values)",
+    "mean(values, alpha)": "sum(values) / len(values)",
+    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
+    "sum_of(values, alpha)": "min(sum(values), 1.0)",
+    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
+    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
+}
+# Where a formula is undefined, its value is NaN, and what is too great is infinite.
+_PY_FORMULAS = {
+    "unit(a)": "0.0 if a < 0 else 1.0 if a > 1 else a",
+    "f_add(a, b)": "a + b",
+    "f_subtract(a, b)": "a - b",
+    "f_multiply(a, b)": "a * b",
+    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
+    "math.copysign(1.0, b)",
+    "f_negative(a)": "-a",
+    "f_abs(a)": "abs(a)",
+    "f_minimum(a, b)": "a if a != a or a < b else b",
+    "f_maximum(a, b)": "a if a != a or a > b else b",
+    "f_power(a, b)": "guarded(math.pow, a, b, least=-math.inf if a < 0 and b % 2 == 1 else math.inf) "
+    "if a or b >= 0 else math.copysign(math.inf, a if b % 2 == 1 else 1.0)",
+    "f_fmod(a, b)": "guarded(math.fmod, a, b)",
+    "f_arctan2(a, b)": "math.atan2(a, b)",
+    "f_log(a)": "guarded(math.log, a) if a else -math.inf",
+    "f_log10(a)": "guarded(math.log10, a) if a else -math.inf",
+    "f_log1p(a)": "guarded(math.log1p, a) if a != -1 else -math.inf",
+    "f_sinh(a)": "guarded(math.sinh, a, least=math.copysign(math.inf, a))",
+    "f_arctanh(a)": "guarded(math.atanh, a) if abs(a) != 1 else math.copysign(math.inf, a)",
+    **{f"f_{name}(a)": f"guarded(math.{name}, a)" for name in ("exp", "sqrt", "sin", "cos", "tan", "cosh", "tanh")},
+    **{f"f_arc{name}(a)": f"guarded(math.a{name}, a)" for name in ("sin", "cos", "tan", "sinh", "cosh")},
+    **{
+        f"f_{name}(a)": f"float({function}(a)) if math.isfinite(a) else a"
+        for name, function in {"floor": "math.floor", "ceil": "math.ceil", "round": "round"}.items()
+    },
+    **{
+        f"f_{name}(a, b)": f"1.0 if {condition} else 0.0"
+        for name, condition in {
+            "greater": "a > b",
+            "greater_equal": "a >= b",
+            "equal": "a == b",
+            "not_equal": "a != b",
+            "less_equal": "a <= b",
+            "less": "a < b",
+            "logical_and": "a != 0 and b != 0",
+            "logical_or": "a != 0 or b != 0",
+        }.items()
+    },
+    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
+}
+_PY_BLOCKS = {
+    "guarded": """def guarded(function, *values, least=math.inf):
+    try:
+        return function(*values)
+    except ValueError:
+        return math.nan
+    except OverflowError:
+        return least""",
+    "soft": """def soft(values, alpha):
+    top = max(alpha * value for value in values)
+    weights = [math.exp(alpha * value - top) for value in values]
+    return sum(weight * value for weight, value in zip(weights, values)) / sum(weights)""",
+    "average": """def average(parts, default, adds):
+    total, weight = 0.0, 0.0
+    for s, value in parts:
+        if s > 0:
+            total += s * value
+            weight += s
+    return default if weight == 0 else total if adds else total / weight""",
+    "centroid": """def centroid(y, mu, points):
+    return sum(v * m for v, m in zip(y, mu)) / sum(mu)""",
+    "bisector": """def bisector(y, mu, points):
+    total, left = sum(mu), 0.0
+    for k, m in enumerate(mu):
+        if points and left + m >= total / 2:
+            return y[k]
+        if not points and left + m > total / 2:
+            return y[k] + (y[1] - y[0]) * ((total / 2 - left) / m - 0.5)
+        if not points and left + m == total / 2:
+            after = next(j for j in range(k + 1, len(mu)) if mu[j] > 0)
+            return (y[k] + y[after]) / 2
+        left += m
+    return y[-1]""",
+    "mom": """def mom(y, mu, points):
+    top = max(mu)
+    found = [v for v, m in zip(y, mu) if m == top]
+    return sum(found) / len(found)""",
+    "som": """def som(y, mu, points):
+    return y[mu.index(max(mu))]""",
+    "lom": """def lom(y, mu, points):
+    return y[len(mu) - 1 - mu[::-1].index(max(mu))]""",
+}
+
+
+def _python_text(program: Program, comments: Sequence[str]) -> str:
+    """Return the whole module."""
+    outputs = program.system.outputs
+    names = ", ".join(variable.name for variable in program.system.inputs)
+    said = ", ".join(output.name for output in outputs)
+    body = [
+        *_python_function("_truths(x)", program, program.truths()),
+        *(_python_function("_responses(x)", program, program.responses()) if program.linear else ()),
+        "def _fired(truths):",
+        *(f"    p{m} = {function}(truths[{m}], {argument})" for m, (function, argument) in enumerate(program.joins())),
+        "    return [",
+        *(f"        {strength}," for strength in program.firing()),
+        "    ]",
+        "",
+        "",
+        "def _concluded(w, c, instances):",
+        "    out = []",
+        *(f"    {line}" for output in outputs for line in _python_output(program, output)),
+        "    return out",
+        "",
+        "",
+        "def infer(x):",
+        f'    """Return the outputs ({_docstring_text(said)}) for one instance ({_docstring_text(names)})."""',
+        "    return infer_bag([x])",
+        "",
+        "",
+        "def infer_bag(instances):",
+        '    """Return the outputs for a bag: a list of instances."""',
+        "    w = _fired(list(zip(*map(_truths, instances))))",
+        *(["    responses = list(zip(*map(_responses, instances)))"] if program.linear else []),
+        "    c = [",
+        *(
+            f"        {function}(responses[{k}], {argument}),"
+            for k, (function, argument) in enumerate(program.combination())
+        ),
+        "    ]",
+        "    return _concluded(w, c, instances)",
+    ]
+    text = "\n".join(body)
+    head = [*(f"# {comment}" for comment in comments), "import math"]
+    return "\n\n\n".join(["\n".join(head), *program.functions(text), text]) + "\n"
+
+
+def _docstring_text(text: str) -> str:
+    return "".join(character if character.isprintable() and character not in '"\\' else " " for character in text)
+
+
+def _python_function(head: str, program: Program, values: Sequence[str]) -> list[str]:
+    lines = [f"    v{d} = {value}" for d, value in enumerate(program.inputs())]
+    return [f"def {head}:", *lines, "    return [", *(f"        {value}," for value in values), "    ]", "", ""]
+
+
+def _python_output(program: Program, output: Output) -> list[str]:
+    default = program.default(output)
+    if output.weighted:
+        parts = program.weighted(output)
+        adds = "True" if output.defuzzify == "sum" else "False"
+        lines = [
+            f"{name} = sum({value} for u in instances) / len(instances)" for name, value in program.computed(output)
+        ]
+        lines.append("parts = []")
+        for strength, value in parts:
+            lines += [f"s = {strength}", f"parts.append((s, {value} if s > 0 else 0.0))"]
+        lines.append(f"value = average(parts, {default}, {adds})")
+        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
+            ends = (
+                "-math.inf" if output.low is None else number(output.low),
+                "math.inf" if output.high is None else number(output.high),
+            )
+            condition = "True" if output.clip else "math.isinf(value)"
+            lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
+        if program.computed(output):  # may be undefined, and then concludes nothing
+            lines.append(f"value = {default} if math.isnan(value) else value")
+        return [*lines, "out.append(value)"]
+    n = output.resolution or 1000
+    low, high = output.low or 0.0, output.high or 0.0
+    step = f"k / {n - 1}" if output.sampling == "points" else f"(k + 0.5) / {n}"
+    points = "True" if output.sampling == "points" else "False"
+    return [
+        f"ys = [{number(low)} + {number(high - low)} * ({step}) for k in range({n})]",
+        f"mu = [{program.joined_set(output)} for y in ys]",
+        f"out.append({output.defuzzify}(ys, mu, {points}) if max(mu) > 0 else {default})",
+    ]
+
+
+PYTHON = Language(
+    functions={
+        **{
+            head.partition("(")[0]: f"def {head}:\n    return {body}"
+            for head, body in {**_PY_EXPRESSIONS, **_PY_FORMULAS}.items()
+        },
+        **_PY_BLOCKS,
+    },
+    choice=lambda condition, then, otherwise: f"({then} if {condition} else {otherwise})",
+    text=_python_text,
+)
+
+
+# ---------------------------------------------------------------------- C99
+
+_C_EXPRESSIONS = {
+    # sets
+    "mu_gaussian(x, c, s)": "exp(-0.5 * ((x - c) / s) * ((x - c) / s))",
+    "mu_bell(x, c, s, b)": "1 / (1 + pow(fabs((x - c) / s), 2 * b))",
+    "mu_sigmoid(x, c, k)": "1 / (1 + exp(-k * (x - c)))",
+    "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
+    "mu_trapezoidal(x, a, b, c, d)": "x < a || x > d ? 0.0 : b <= x && x <= c ? 1.0 : "
+    "x < b ? (x - a) / (b - a) : (d - x) / (d - c)",
+    "mu_rectangle(x, a, b)": "a <= x && x <= b ? 1.0 : 0.0",
+    "mu_singleton(x, a)": "x == a ? 1.0 : 0.0",
+    "mu_binary(x, a, k)": "(k > 0 ? x >= a : x <= a) ? 1.0 : 0.0",
+    "risen(t)": "t <= 0 ? 0.0 : t >= 1 ? 1.0 : t <= 0.5 ? 2 * t * t : 1 - 2 * (1 - t) * (1 - t)",
+    "mu_s_shape(x, a, b)": "a < b ? risen((x - a) / (b - a)) : x >= b ? 1.0 : 0.0",
+    "mu_z_shape(x, a, b)": "a < b ? risen((b - x) / (b - a)) : x <= a ? 1.0 : 0.0",
+    "mu_pi_shape(x, a, b, c, d)": "mu_s_shape(x, a, b) * mu_z_shape(x, c, d)",
+    "mu_two_sided_gaussian(x, a, r, b, s)": "(x < a ? mu_gaussian(x, a, r) : 1.0) * "
+    "(x > b ? mu_gaussian(x, b, s) : 1.0)",
+    "mu_sigmoid_difference(x, a, r, f, b)": "fabs(mu_sigmoid(x, a, r) - mu_sigmoid(x, b, f))",
+    "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
+    "mu_ramp(x, a, b)": "fmin(fmax((x - a) / (b - a), 0.0), 1.0)",
+    "mu_concave(x, a, b)": "1 / (1 + fmax((b - x) / (b - a), 0.0))",
+    "mu_arc(x, a, b)": "sqrt(mu_ramp(x, a, b) * (2 - mu_ramp(x, a, b)))",
+    "mu_cosine(x, c, s)": "fabs(x - c) < s / 2 ? 0.5 * (1 + cos(6.283185307179586 * (x - c) / s)) : 0.0",
+    "mu_spike(x, c, s)": "exp(-10 * fabs(x - c) / s)",
+    "mu_semi_ellipse(x, a, b)": "a < x && x < b ? 2 * sqrt((x - a) * (b - x)) / (b - a) : 0.0",
+    # values with a degree
+    "inverse_ramp(w, a, b)": "a + (b - a) * w",
+    "inverse_concave(w, a, b)": "b - (b - a) * (1 / w - 1)",
+    "inverse_arc(w, a, b)": "b - (b - a) * sqrt(fmax(1 - w * w, 0.0))",
+    "way(w)": "w <= 0.5 ? sqrt(w / 2) : 1 - sqrt(fmax(1 - w, 0.0) / 2)",
+    "inverse_s_shape(w, a, b)": "a + (b - a) * way(w)",
+    "inverse_z_shape(w, a, b)": "b - (b - a) * way(w)",
+    "inverse_sigmoid(w, c, k)": "w < 1 ? c + log(w / (1 - w)) / k : copysign(HUGE_VAL, k)",
+    # hedges
+    "hedge_not(a)": "1 - a",
+    "hedge_very(a)": "a * a",
+    "hedge_somewhat(a)": "sqrt(a)",
+    "hedge_extremely(a)": "a <= 0.5 ? 2 * a * a : 1 - 2 * (1 - a) * (1 - a)",
+    "hedge_seldom(a)": "a <= 0.5 ? sqrt(a / 2) : 1 - sqrt((1 - a) / 2)",
+    # norms
+    "t_min(a, b)": "fmin(a, b)",
+    "t_product(a, b)": "a * b",
+    "t_lukasiewicz(a, b)": "fmax(a + b - 1, 0.0)",
+    "t_hamacher(a, b)": "a > 0 && b > 0 ? a * b / (a + b - a * b) : 0.0",
+    "t_einstein(a, b)": "a * b / (2 - (a + b - a * b))",
+    "t_drastic(a, b)": "fmax(a, b) == 1 ? fmin(a, b) : 0.0",
+    "t_nilpotent(a, b)": "a + b > 1 ? fmin(a, b) : 0.0",
+    "t_dombi(a, b)": "a > 0 && b > 0 ? 1 / (1 + hypot((1 - a) / a, (1 - b) / b)) : 0.0",
+    "s_max(a, b)": "fmax(a, b)",
+    "s_algebraic(a, b)": "a + b - a * b",
+    "s_bounded(a, b)": "fmin(a + b, 1.0)",
+    "s_hamacher(a, b)": "a * b != 1 ? (a + b - 2 * a * b) / (1 - a * b) : 1.0",
+    "s_einstein(a, b)": "(a + b) / (1 + a * b)",
+    "s_drastic(a, b)": "fmin(a, b) == 0 ? fmax(a, b) : 1.0",
+    "s_nilpotent(a, b)": "a + b < 1 ? fmax(a, b) : 1.0",
+    "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
+}
+_ONE_TO_ONE = ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+_C_FORMULAS = {
+    "unit(a)": "a < 0 ? 0.0 : a > 1 ? 1.0 : a",
+    "f_add(a, b)": "a + b",
+    "f_subtract(a, b)": "a - b",
+    "f_multiply(a, b)": "a * b",
+    "f_divide(a, b)": "a / b",
+    "f_negative(a)": "-a",
+    "f_power(a, b)": "pow(a, b)",
+    "f_fmod(a, b)": "fmod(a, b)",
+    "f_arctan2(a, b)": "atan2(a, b)",
+    "f_abs(a)": "fabs(a)",
+    "f_round(a)": "rint(a)",
+    "f_minimum(a, b)": "a != a || a < b ? a : b",
+    "f_maximum(a, b)": "a != a || a > b ? a : b",
+    "f_greater(a, b)": "a > b",
+    "f_greater_equal(a, b)": "a >= b",
+    "f_equal(a, b)": "a == b",
+    "f_not_equal(a, b)": "a != b",
+    "f_less_equal(a, b)": "a <= b",
+    "f_less(a, b)": "a < b",
+    "f_logical_and(a, b)": "a != 0 && b != 0",
+    "f_logical_or(a, b)": "a != 0 || b != 0",
+    "f_logical_not(a)": "a == 0",
+    **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
+    **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+# Over the instances of a bag: of the numbers v[0], v[step], v[2 * step], ...
+_C_BLOCKS = {
+    "greatest": """static double greatest(const double *v, size_t n, size_t step, double alpha) {
+    double found = v[0];
+    (void)alpha;
+    for (size_t i = 1; i < n; i++) found = fmax(found, v[i * step]);
+    return found;
+}""",
+    "least": """static double least(const double *v, size_t n, size_t step, double alpha) {
+    double found = v[0];
+    (void)alpha;
+    for (size_t i = 1; i < n; i++) found = fmin(found, v[i * step]);
+    return found;
+}""",
+    "soft": """static double soft(const double *v, size_t n, size_t step, double alpha) {
+    double top = -HUGE_VAL, total = 0.0, weights = 0.0;
+    for (size_t i = 0; i < n; i++) top = fmax(top, alpha * v[i * step]);
+    for (size_t i = 0; i < n; i++) {
+        double weight = exp(alpha * v[i * step] - top);
+        total += weight * v[i * step];
+        weights += weight;
+    }
+    return total / weights;
+}""",
+    "mean": """static double mean(const double *v, size_t n, size_t step, double alpha) {
+    double total = 0.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) total += v[i * step];
+    return total / (double)n;
+}""",
+    "any_of": """static double any_of(const double *v, size_t n, size_t step, double alpha) {
+    double none = 1.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) none *= 1 - v[i * step];
+    return 1 - none;
+}""",
+    "sum_of": """static double sum_of(const double *v, size_t n, size_t step, double alpha) {
+    double total = 0.0;
+    (void)alpha;
+    for (size_t i = 0; i < n; i++) total += v[i * step];
+    return fmin(total, 1.0);
+}""",
+    "most": f"""static double most(const double *v, size_t n, size_t step, double alpha) {{
+    return fmin(fmax((mean(v, n, step, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0);
+}}""",
+    "at_least": """static double at_least(const double *v, size_t n, size_t step, double count) {
+    double below = HUGE_VAL;
+    if ((double)n < count) return 0.0;
+    for (;;) {
+        double top = -HUGE_VAL;
+        for (size_t i = 0; i < n; i++) if (v[i * step] < below) top = fmax(top, v[i * step]);
+        for (size_t i = 0; i < n; i++) if (v[i * step] == top) count -= 1;
+        if (count <= 0) return top;
+        if (top == -HUGE_VAL) return NAN;
+        below = top;
+    }
+}""",
+    "centroid": """static double centroid(const double *y, const double *mu, int n, int points) {
+    double total = 0.0, moment = 0.0;
+    (void)points;
+    for (int k = 0; k < n; k++) { total += mu[k]; moment += y[k] * mu[k]; }
+    return moment / total;
+}""",
+    "bisector": """static double bisector(const double *y, const double *mu, int n, int points) {
+    double total = 0.0, left = 0.0;
+    for (int k = 0; k < n; k++) total += mu[k];
+    for (int k = 0; k < n; left += mu[k], k++) {
+        if (points && left + mu[k] >= total / 2) return y[k];
+        if (!points && left + mu[k] > total / 2) return y[k] + (y[1] - y[0]) * ((total / 2 - left) / mu[k] - 0.5);
+        if (!points && left + mu[k] == total / 2) {
+            int after = k + 1;
+            while (mu[after] == 0) after++;
+            return (y[k] + y[after]) / 2;
+        }
+    }
+    return y[n - 1];
+}""",
+    "mom": """static double mom(const double *y, const double *mu, int n, int points) {
+    double top = 0.0, total = 0.0, count = 0.0;
+    (void)points;
+    for (int k = 0; k < n; k++) top = fmax(top, mu[k]);
+    for (int k = 0; k < n; k++) if (mu[k] == top) { total += y[k]; count += 1; }
+    return total / count;
+}""",
+    "som": """static double som(const double *y, const double *mu, int n, int points) {
+    int found = 0;
+    (void)points;
+    for (int k = 1; k < n; k++) if (mu[k] > mu[found]) found = k;
+    return y[found];
+}""",
+    "lom": """static double lom(const double *y, const double *mu, int n, int points) {
+    int found = 0;
+    (void)points;
+    for (int k = 1; k < n; k++) if (mu[k] >= mu[found]) found = k;
+    return y[found];
+}""",
+}
+
+
+def _definition(head: str, body: str) -> str:
+    name, _, parameters = head.rstrip(")").partition("(")
+    typed = ", ".join(f"double {parameter}" for parameter in parameters.split(", "))
+    return f"static double {name}({typed}) {{ return {body}; }}"
+
+
+def _c_text(program: Program, comments: Sequence[str]) -> str:
+    """Return the whole file."""
+    system = program.system
+    n_inputs, n_rules = len(system.inputs), len(system.rules)
+    n_parts, n_linear = len(program.parts), len(program.linear)
+    body = [
+        *_c_function("truths(const double *x, double *t)", "t", program, program.truths()),
+        *(_c_function("responses(const double *x, double *c)", "c", program, program.responses()) if n_linear else ()),
+        "static void fired(const double *t, size_t n, double *w) {",
+        *(
+            f"    const double p{m} = {function}(t + {m}, n, {n_parts}, {argument});"
+            for m, (function, argument) in enumerate(program.joins())
+        ),
+        *(f"    w[{r}] = {strength};" for r, strength in enumerate(program.firing())),
+        "}",
+        "",
+        "static void concluded(const double *w, const double *c, const double *x, size_t n, double *out) {",
+        "    (void)c, (void)x, (void)n;",
+        *(f"    {line}" for k, output in enumerate(system.outputs) for line in _c_output(program, output, k)),
+        "}",
+        "",
+        f"/* One instance: x has {n_inputs} inputs, out gets {len(system.outputs)} outputs. */",
+        "void infer(const double *x, double *out) {",
+        f"    double t[{n_parts}], w[{n_rules}], c[{n_linear or 1}];",
+        "    truths(x, t);",
+        *(["    responses(x, c);"] if n_linear else ["    c[0] = 0.0;"]),
+        "    fired(t, 1, w);",
+        "    concluded(w, c, x, 1, out);",
+        "}",
+        "",
+        "/* A bag: n instances, one after the other. */",
+        "/* Returns 0, or 1 if there is no instance or no memory. */",
+        "int infer_bag(const double *x, size_t n, double *out) {",
+        f"    double w[{n_rules}], c[{n_linear or 1}];",
+        f"    double *all = n ? malloc(n * {n_parts + n_linear} * sizeof(double)) : NULL;",
+        "    if (!all) return 1;",
+        "    for (size_t i = 0; i < n; i++) {",
+        f"        truths(x + i * {n_inputs}, all + i * {n_parts});",
+        *([f"        responses(x + i * {n_inputs}, all + n * {n_parts} + i * {n_linear});"] if n_linear else []),
+        "    }",
+        "    fired(all, n, w);",
+        *(
+            f"    c[{k}] = {function}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
+            for k, (function, argument) in enumerate(program.combination())
+        ),
+        *([] if n_linear else ["    c[0] = 0.0;"]),
+        "    free(all);",
+        "    concluded(w, c, x, n, out);",
+        "    return 0;",
+        "}",
+    ]
+    text = "\n".join(body)
+    names = ", ".join(variable.name for variable in system.inputs)
+    said = ", ".join(output.name for output in system.outputs)
+    notes = [f"/* {_safe(comment)} */" for comment in (*comments, f"Inputs: {names}. Outputs: {said}.")]
+    head = [*notes, "#include <math.h>", "#include <stddef.h>", "#include <stdlib.h>"]
+    return "\n\n".join(["\n".join(head), *program.functions(text), text]) + "\n"
+
+
+def _safe(text: str) -> str:
+    """Return text that cannot end a comment."""
+    return "".join(c if c.isprintable() else " " for c in re.sub(r"[*/]", "-", text).replace("\\", " "))
+
+
+def _c_function(head: str, into: str, program: Program, values: Sequence[str]) -> list[str]:
+    used = "\n".join(values)
+    inputs = [
+        f"    const double v{d} = {value};" for d, value in enumerate(program.inputs()) if re.search(rf"\bv{d}\b", used)
+    ]
+    return [
+        f"static void {head} {{",
+        *(inputs or ["    (void)x;"]),
+        *(f"    {into}[{n}] = {value};" for n, value in enumerate(values)),
+        "}",
+        "",
+    ]
+
+
+def _c_output(program: Program, output: Output, k: int) -> list[str]:
+    default = program.default(output)
+    if output.weighted:
+        parts = program.weighted(output)
+        lines = ["{", "    double s, total = 0.0, weight = 0.0;"]
+        for name, value in program.computed(output):
+            lines += [
+                f"    double {name} = 0.0;",
+                "    for (size_t i = 0; i < n; i++) {",
+                f"        const double *u = x + i * {len(program.system.inputs)};",
+                "        (void)u;",
+                f"        {name} += {value};",
+                "    }",
+                f"    {name} /= (double)n;",
+            ]
+        for strength, value in parts:
+            lines += [f"    s = {strength};", f"    if (s > 0) {{ total += s * ({value}); weight += s; }}"]
+        adds = output.defuzzify == "sum"
+        lines.append(f"    out[{k}] = weight == 0 ? {default} : {'total' if adds else 'total / weight'};")
+        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
+            ends = (
+                "-HUGE_VAL" if output.low is None else number(output.low),
+                "HUGE_VAL" if output.high is None else number(output.high),
+            )
+            condition = "" if output.clip else f"if (isinf(out[{k}])) "
+            lines.append(f"    {condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
+        if program.computed(output):  # may be undefined, and then concludes nothing
+            lines.append(f"    if (out[{k}] != out[{k}]) out[{k}] = {default};")
+        return [*lines, "}"]
+    n = output.resolution or 1000
+    low, high = output.low or 0.0, output.high or 0.0
+    step = f"k / {n - 1}.0" if output.sampling == "points" else f"(k + 0.5) / {n}.0"
+    points = int(output.sampling == "points")
+    return [
+        "{",
+        f"    double ys[{n}], mu[{n}], top = 0.0;",
+        f"    for (int k = 0; k < {n}; k++) {{",
+        f"        const double y = {number(low)} + {number(high - low)} * ({step});",
+        "        ys[k] = y;",
+        f"        mu[k] = {program.joined_set(output)};",
+        "        top = fmax(top, mu[k]);",
+        "    }",
+        f"    out[{k}] = top > 0 ? {output.defuzzify}(ys, mu, {n}, {points}) : {default};",
+        "}",
+    ]
+
+
+C = Language(
+    functions={
+        **{head.partition("(")[0]: _definition(head, body) for head, body in {**_C_EXPRESSIONS, **_C_FORMULAS}.items()},
+        **_C_BLOCKS,
+    },
+    choice=lambda condition, then, otherwise: f"({condition} ? {then} : {otherwise})",
+    text=_c_text,
+)
+
+
+def _export(language: Language, rules: RuleBase) -> tuple[str, list[str]]:
+    lost = ["Code cannot be loaded again.", "Degrees are plain numbers: strengths below 1e-308 count as 0."]
+    lost += codes_of_categories(rules.variables)
+    return language.text(Program(system_of(rules), rules, language), lost), lost
+
+
+register_format(Format(name="python", title="code", endings=(".py",), write=lambda rules: _export(PYTHON, rules)))
+register_format(Format(name="c", title="code", endings=(".c",), write=lambda rules: _export(C, rules)))

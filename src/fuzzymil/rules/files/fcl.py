@@ -1,4 +1,4 @@
-"""Reads fuzzy systems from FCL, the Fuzzy Control Language of IEC 61131-7, also as jFuzzyLogic and fuzzylite write it.
+"""FCL, the Fuzzy Control Language of IEC 61131-7, also as jFuzzyLogic and fuzzylite write it.
 
 ::
 
@@ -30,6 +30,9 @@
 
 Keywords are not case-sensitive. Points that form a triangle, a trapezoid or a ramp become one. An output without a
 RANGE spans its terms. ``DEFAULT := NC`` keeps the previous value.
+
+Sets of straight lines are written as points, as the standard has them, others in words: jFuzzyLogic's where it has
+them, else fuzzylite's.
 """
 
 from __future__ import annotations
@@ -37,58 +40,40 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import (
     Arithmetic,
     Discrete,
+    Formula,
     MembershipFunction,
     Ramp,
+    Rectangle,
     Singleton,
     Trapezoidal,
     Triangular,
 )
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
-from fuzzymil.rules.files._linear import linear_coefficients
-from fuzzymil.rules.files._syntax import Piece, coefficients, fuzzy_set, interval, unused, whole
-from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
-from fuzzymil.rules.files.fcl_blocks import Block, blocks_of, declared, said_in, statements
-from fuzzymil.rules.files.fll_rules import RuleReader, Terms
-from fuzzymil.rules.premise import Expression, Not
+from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._text import Piece, coefficients, fuzzy_set, interval, plain_word, unused, whole
+from fuzzymil.rules.files.fll import RESERVED, RuleReader, Terms, rule_text
+from fuzzymil.rules.premise import Expression, Is, Not, conditions
 from fuzzymil.rules.rule import Variable
 
-T_NORMS = {
-    "MIN": "min",
-    "PROD": "product",
-    "BDIF": "lukasiewicz",
-    "HPROD": "hamacher",
-    "EPROD": "einstein",
-    "DPROD": "drastic",
-    "NMIN": "nilpotent",
-    "HAMACHER": "hamacher",
-    "DMIN": "drastic",
-    "NIPMIN": "nilpotent",
-}
-S_NORMS = {
-    "MAX": "max",
-    "ASUM": "algebraic",
-    "PROBOR": "algebraic",
-    "BSUM": "bounded",
-    "HSUM": "hamacher",
-    "ESUM": "einstein",
-    "DSUM": "drastic",
-    "NMAX": "nilpotent",
-    "EINSTEIN": "einstein",
-    "DMAX": "drastic",
-    "NIPMAX": "nilpotent",
-}
-ACCUMULATIONS = {**S_NORMS, "SUM": "sum", "NSUM": "sum"}  # a sum divided by a number has the same center
-DEFUZZIFIERS = {"COG": "centroid", "COA": "bisector", "MM": "mom", "LM": "som", "RM": "lom", "MOM": "mom"}
-WEIGHTED = {"COGS": "average", "COGF": "average", "COGSS": "sum"}
+WORDS = Words(
+    "FCL",
+    t_norms={"HAMACHER": "hamacher", "DMIN": "drastic", "NIPMIN": "nilpotent"},
+    s_norms={"PROBOR": "algebraic", "EINSTEIN": "einstein", "DMAX": "drastic", "NIPMAX": "nilpotent"},
+    accumulations={"NSUM": "sum"},  # a sum divided by a number has the same center
+    defuzzifiers={"MOM": "mom"},
+    weighted={"COGF": "average"},
+)
 
-SETS = {
+_OWN_SETS = {
     "GAUSS": sets.FLL["Gaussian"],
     "GAUSS2": sets.FLL["GaussianProduct"],
     "GBELL": sets.FIS["gbellmf"],
@@ -109,32 +94,149 @@ _SETTINGS = {"AND", "OR", "ACT", "ACCU", "ENABLED", "METHOD", "DEFAULT"}
 def read(text: str, block: str | None = None) -> System:
     """Parse the text of an FCL file, or one of its function blocks; raises `RuleSyntaxError`."""
     given = whole(text)
-    blocks = blocks_of(given, block)
-    inputs = declared(blocks, "VAR_INPUT", "FUZZIFY")
+    blocks = _blocks_of(given, block)
+    inputs = _declared(blocks, "VAR_INPUT", "FUZZIFY")
     names = [block.head.text for block in inputs]
     variables = [Variable(block.head.text, _sets(block, names), *_range(block)) for block in inputs]
     shared = _settings([block for block in blocks if block.kind == "RULEBLOCK"])
     outputs: list[Output] = []
-    for described in declared(blocks, "VAR_OUTPUT", "DEFUZZIFY"):
+    for described in _declared(blocks, "VAR_OUTPUT", "DEFUZZIFY"):
         outputs.append(_output(described, names, [output.name for output in outputs], shared))
     rules = _rules(blocks, variables, outputs)
     end = Piece(given.source, given.end, given.end)
-    t_norm = _word(shared, "AND", T_NORMS) or "min"
+    t_norm = _word(shared, "AND", WORDS.t_norms) or "min"
     return System(
         inputs=tuple(variables),
         outputs=tuple(outputs),
         rules=tuple(rules) or (without_rules(outputs, end),),
         t_norm=t_norm,
-        s_norm=_word(shared, "OR", S_NORMS) or DUAL[t_norm],
+        s_norm=_word(shared, "OR", WORDS.s_norms) or DUAL[t_norm],
         limited=False,
     )
+
+
+# ---------------------------------------------------------------------- blocks and their statements
+
+_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.DOTALL)
+_TOKEN = re.compile(
+    r":=|\.\.|[+-]?(?:inf\b|nan\b)|[+-]?(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[^\W\d][\w]*|\S"
+)
+_BLOCKS = {
+    "VAR_INPUT": "END_VAR",
+    "VAR_OUTPUT": "END_VAR",
+    "FUZZIFY": "END_FUZZIFY",
+    "DEFUZZIFY": "END_DEFUZZIFY",
+    "RULEBLOCK": "END_RULEBLOCK",
+    "OPTION": "END_OPTION",
+}
+_STARTS = {"TERM", "RANGE", "METHOD", "DEFAULT", "ACCU", "LOCK", "ENABLED"}
+_END = "END_FUNCTION_BLOCK"
+
+
+class Block(NamedTuple):
+    """A block: its keyword, its name (or the keyword again), and what follows up to its end."""
+
+    kind: str
+    head: Piece
+    tokens: list[Piece]
+
+
+def _blocks_of(text: Piece, name: str | None = None) -> list[Block]:
+    """Return the blocks inside the function block with this name, or inside the only one."""
+    blank = whole(_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text.text))
+    tokens = _function_block(blank.words(_TOKEN), text, name)
+    found: list[Block] = []
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        word = token.text.upper()
+        if word in _BLOCKS:
+            end = next((n for n in range(place, len(tokens)) if tokens[n].text.upper() == _BLOCKS[word]), None)
+            if end is None:
+                raise token.error(f"{word} has no {_BLOCKS[word]}.")
+            content = tokens[place + 1 : end]
+            named = word in ("FUZZIFY", "DEFUZZIFY")
+            if named and not content:
+                raise token.error(f"{word} needs the name of a variable.")
+            found.append(Block(word, content[0] if named else token, content[1:] if named else content))
+            place = end + 1
+        else:
+            raise token.unknown("block", _BLOCKS)
+    return found
+
+
+def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[Piece]:
+    """Return what is inside a function block."""
+    words = [token.text.upper() for token in tokens]
+    starts = [n for n, word in enumerate(words) if word == "FUNCTION_BLOCK"]
+    if words and words[0] != "FUNCTION_BLOCK":
+        raise tokens[0].unknown("block", ("FUNCTION_BLOCK",))
+    if not starts:
+        raise text.error("The text has no FUNCTION_BLOCK.")
+    found: dict[str, list[Piece]] = {}
+    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        named = tokens[start + 1].text if start + 1 < end and words[start + 1] not in (*_BLOCKS, _END) else ""
+        first = next((n for n in range(start, end) if words[n] in (*_BLOCKS, _END)), end)
+        found[unused(named, found)] = [token for token in tokens[first:end] if token.text.upper() != _END]
+    if name is None and len(found) > 1:
+        raise tokens[starts[1]].error(
+            f"The file has several function blocks: choose one of {listed(found)}, as in "
+            f"read_rules(path, block={next(iter(found))!r:.60})."
+        )
+    if name is not None and name not in found:
+        raise text.error(f"There is no function block {name!r:.60}; choose from {listed(found)}.")
+    return next(iter(found.values())) if name is None else found[name]
+
+
+def _declared(blocks: list[Block], section: str, kind: str) -> list[Block]:
+    """Return the blocks that describe the declared variables, in the order of their declaration."""
+    described = {block.head.text: block for block in blocks if block.kind == kind}
+    names: dict[str, Piece] = {}
+    for block in blocks:
+        if block.kind == section:
+            for n, token in enumerate(block.tokens[1:], start=1):
+                if token.text == ":":
+                    names[block.tokens[n - 1].text] = block.tokens[n - 1]
+    for name, block in described.items():
+        if name not in names:
+            raise block.head.error(f"{kind} describes {name!r:.60}, which {section} does not declare.")
+    if not names:
+        first = blocks[0].head if blocks else None
+        where = first or Piece("", 0, 0)
+        raise where.error(f"The text declares no variable in {section}.")
+    return [described.get(name, Block(kind, token, [])) for name, token in names.items()]
+
+
+def _statements(block: Block) -> list[list[Piece]]:
+    """Return the statements of a block that describes a variable."""
+    found: list[list[Piece]] = []
+    for before, token in zip([None, *block.tokens], block.tokens, strict=False):
+        named = before is not None and before.text.upper() in ("TERM", ":", "|")  # TERM range, LOCK : RANGE
+        if token.text.upper() in _STARTS and not named:
+            found.append([token])
+        elif token.text != ";":
+            if not found:
+                raise token.unknown("statement", sorted(_STARTS))
+            found[-1].append(token)
+    return found
+
+
+def _statement(block: Block, key: str) -> list[Piece] | None:
+    """Return what follows the colon of a statement."""
+    for statement in _statements(block):
+        if statement[0].text.upper() == key:
+            rest = statement[1:]
+            while rest and rest[0].text in (":", ":=", "="):
+                rest = rest[1:]
+            return rest
+    return None
 
 
 # ---------------------------------------------------------------------- variables
 
 
 def _range(block: Block) -> tuple[float | None, float | None]:
-    said = said_in(block, "RANGE")
+    said = _statement(block, "RANGE")
     if said is None:
         return None, None
     numbers = [token.number("a number", finite=False) for token in said if token.text not in ("(", ")", "..", ",")]
@@ -146,7 +248,7 @@ def _range(block: Block) -> tuple[float | None, float | None]:
 def _terms(block: Block, inputs: list[str], before: list[str] | None) -> dict[str, Term]:
     """Return the terms of a variable; those of a number may be computed from inputs, and from outputs ``before`` it."""
     found: dict[str, Term] = {}
-    for statement in statements(block):
+    for statement in _statements(block):
         if statement[0].text.upper() != "TERM":
             continue
         if len(statement) < 4 or statement[2].text != ":=":
@@ -178,17 +280,17 @@ def _term(tokens: list[Piece], inputs: list[str], before: list[str] | None) -> T
     if len(tokens) == 1:
         return fuzzy_set(first, Singleton, [first.number("a number or a fuzzy set")])
     known = {name.upper(): (name, entry) for name, entry in sets.FLL.items()} | {
-        name: (name, entry) for name, entry in SETS.items()
+        name: (name, entry) for name, entry in _OWN_SETS.items()
     }
     if word not in known:
-        raise first.unknown("fuzzy set", (*SETS, *sets.FLL))
+        raise first.unknown("fuzzy set", (*_OWN_SETS, *sets.FLL))
     name, entry = known[word]
     values = [token.number(f"a parameter of {first}", finite=False) for token in numbers]
-    return sets.read(first, name, values, {name: entry})
+    return sets.read_set(first, name, values, {name: entry})
 
 
 def _is_set(word: str) -> bool:
-    return word == "(" or word in SETS or word in {name.upper() for name in sets.FLL}
+    return word == "(" or word in _OWN_SETS or word in {name.upper() for name in sets.FLL}
 
 
 def _formula(where: Piece, inputs: list[str], before: list[str] | None) -> Term:
@@ -198,7 +300,7 @@ def _formula(where: Piece, inputs: list[str], before: list[str] | None) -> Term:
         formula = Arithmetic(where.text)
     except ParameterError as problem:
         raise where.error(str(problem)) from None
-    found = None if before is None else linear_coefficients(formula, inputs)
+    found = None if before is None else sets.linear_coefficients(formula, inputs)
     if found is not None:
         return found if any(found[1:]) else found[:1]
     return sets.read_formula(where, None if before is None else [*inputs, *before])
@@ -222,28 +324,28 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
 
 
 def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[str, Piece]) -> Output:
-    said = said_in(block, "METHOD")
+    said = _statement(block, "METHOD")
     word = "COG" if not said else said[0].text.upper()
-    if said and word not in {**DEFUZZIFIERS, **WEIGHTED}:
-        raise said[0].unknown("METHOD", (*DEFUZZIFIERS, *WEIGHTED))
-    method = {**DEFUZZIFIERS, **WEIGHTED}[word]
-    terms = _terms(block, inputs, before if word in WEIGHTED else None)
-    weighted = word in WEIGHTED or (bool(terms) and all(isinstance(term, Singleton) for term in terms.values()))
-    method = "average" if weighted and word not in WEIGHTED else method  # the center of numbers
+    if said and word not in {**WORDS.defuzzifiers, **WORDS.weighted}:
+        raise said[0].unknown("METHOD", (*WORDS.defuzzifiers, *WORDS.weighted))
+    method = {**WORDS.defuzzifiers, **WORDS.weighted}[word]
+    terms = _terms(block, inputs, before if word in WORDS.weighted else None)
+    weighted = word in WORDS.weighted or (bool(terms) and all(isinstance(term, Singleton) for term in terms.values()))
+    method = "average" if weighted and word not in WORDS.weighted else method  # the center of numbers
     low, high = _range(block)
     if not weighted and (low is None or high is None):
         low, high = _span(terms, low, high)
-    own = said_in(block, "ACCU")
-    accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", ACCUMULATIONS)
+    own = _statement(block, "ACCU")
+    accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", WORDS.accumulations)
     default, hold = _default(block)
-    lock = [token.text.upper() for token in said_in(block, "LOCK") or ()]
+    lock = [token.text.upper() for token in _statement(block, "LOCK") or ()]
     return Output(
         block.head.text,
         {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
         low,
         high,
         default,
-        implication="min" if weighted else _word(shared, "ACT", T_NORMS) or "min",
+        implication="min" if weighted else _word(shared, "ACT", WORDS.t_norms) or "min",
         accumulation=("sum" if own is None else accumulation or "sum") if weighted else accumulation or "max",
         defuzzify=method,
         clip=weighted and "RANGE" in lock,
@@ -254,7 +356,7 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
 def _default(block: Block) -> tuple[float, bool]:
     """Return the default (NaN if there is none), and whether the previous value is kept."""
     value, hold = math.nan, False
-    for token in said_in(block, "DEFAULT") or ():
+    for token in _statement(block, "DEFAULT") or ():
         if token.text.upper() == "NC":
             hold = True
         elif token.text != "|":
@@ -304,8 +406,8 @@ def _word(settings: Mapping[str, Piece], key: str, known: Mapping[str, str]) -> 
     return known[said.text.upper()]
 
 
-def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -> list[Statement]:
-    found: list[Statement] = []
+def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -> list[SystemRule]:
+    found: list[SystemRule] = []
     known = ({v.name: v.terms for v in inputs}, {o.name: o.terms for o in outputs})
     for block in blocks:
         if block.kind != "RULEBLOCK":
@@ -324,7 +426,7 @@ def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -
 class _FclRule(RuleReader):
     """A rule of FCL: keywords in any case, NOT before parentheses, conclusions joined by commas too."""
 
-    def __init__(self, tokens: list[Piece], inputs: Terms, outputs: Terms, before: list[Statement]) -> None:
+    def __init__(self, tokens: list[Piece], inputs: Terms, outputs: Terms, before: list[SystemRule]) -> None:
         text = Piece(tokens[0].source, tokens[0].start, tokens[-1].end)
         super().__init__(text, inputs, outputs, before)
         self.tokens = [*tokens, Piece(text.source, text.end, text.end)]
@@ -344,3 +446,146 @@ class _FclRule(RuleReader):
 
     def word(self) -> str:
         return self.token.text.lower()
+
+
+# ---------------------------------------------------------------------- writing
+
+_KEYWORDS = (
+    RESERVED
+    | {word.lower() for pair in _BLOCKS.items() for word in pair}
+    | {
+        *("function_block", "end_function_block", "term", "range", "method", "default", "accu", "lock", "enabled"),
+        *("rule", "act", "real"),
+    }
+)
+
+
+class _Writer(Writer):
+    title, words, sets = "FCL", WORDS, sets.FLL
+
+    def term_name(self, name: str) -> str:
+        """Return the name as a plain word that is not a keyword, in any case."""
+        word = plain_word(name)
+        return f"_{word}" if word.lower() in _KEYWORDS else word
+
+    def text(self, comments: Iterable[str] = ()) -> str:
+        system = self.system
+        if system.limited or system.activation != "general":
+            what = (
+                "clip inputs to their ranges (limited=True)" if system.limited else f"have {system.activation!r} rules"
+            )
+            raise ParameterError(f"FCL cannot {what}: change that, or save the rules as .json, .rules or .fll.")
+        self.check_singletons()
+        text = [f"// {comment}" for comment in comments]
+        text += ["FUNCTION_BLOCK rules", "", "VAR_INPUT", *(f"  {name} : REAL;" for name in self.inputs.values())]
+        text += ["END_VAR", "", "VAR_OUTPUT", *(f"  {name} : REAL;" for name in self.outputs.values()), "END_VAR"]
+        for variable in system.inputs:
+            text += ["", f"FUZZIFY {self.inputs[variable.name]}", *_range_text(variable)]
+            text += [*self._terms(variable.terms, self.input_terms[variable.name]), "END_FUZZIFY"]
+        for output in system.outputs:
+            names = self.variables if output.weighted else None
+            text += ["", f"DEFUZZIFY {self.outputs[output.name]}", *_range_text(output)]
+            text += [*self._terms(output.terms, self.output_terms[output.name], names), *self._method(output)]
+            text.append("END_DEFUZZIFY")
+        text += ["", "RULEBLOCK rules"]
+        text += [
+            f"  AND : {self.operator('T-norm', system.t_norm)};",
+            f"  OR : {self.operator('S-norm', system.s_norm)};",
+        ]
+        sets = [output for output in system.outputs if not output.weighted]
+        for key, name in (("ACT", "implication"), ("ACCU", "accumulation")):
+            ours = self.shared(name, sets)
+            if ours is not None:
+                text.append(f"  {key} : {self.operator(name, ours)};")
+        for position, rule in enumerate(system.rules, start=1):
+            text.append(f"  RULE {position} : {self._rule(position, rule)};")
+        return "\n".join([*text, "END_RULEBLOCK", "", "END_FUNCTION_BLOCK", ""])
+
+    def changes(self) -> list[str]:
+        system = self.system
+        changes = self.renamed()
+        words = {self._set(term)[0] for variable in system.inputs for term in variable.terms.values()}
+        words |= {
+            self._set(term)[0]
+            for output in system.outputs
+            for term in output.terms.values()
+            if not (output.weighted and isinstance(term, Formula))  # every reader knows formulas of inputs
+        }
+        beyond = sorted(words - set(_OWN_SETS) - {"", "points"})
+        if beyond:
+            changes.append(
+                f"The sets {listed(beyond)} are words of fuzzylite, which other readers of FCL may not know."
+            )
+        if any(not list(conditions(rule.premise)) for rule in system.rules):
+            changes.append("Rules without conditions ask whether an input 'is any', which only fuzzylite reads.")
+        if any(not output.weighted for output in system.outputs):
+            changes.append("The resolution of outputs is not kept.")
+        return changes
+
+    def _terms(
+        self, terms: Mapping[str, Term], words: Mapping[str, str], names: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Return the terms of a variable; those of an output that is a number are computed from ``names``."""
+        return [f"  TERM {words[name]} := {self._term(term, names)};" for name, term in terms.items()]
+
+    def _term(self, term: Term, names: Mapping[str, str] | None) -> str:
+        if isinstance(term, Singleton):
+            return number(term.value)
+        if isinstance(term, Formula) and names is not None:
+            return f"FUNCTION {sets.formula_text(term.text, names)}"
+        if isinstance(term, MembershipFunction):
+            return self._set(term)[1]
+        if len(term) == 1:
+            return number(term[0])
+        parts = [f"{number(slope)}*{name}" for slope, name in zip(term[1:], self.inputs.values(), strict=True)]
+        return f"FUNCTION {' + '.join([number(term[0]), *parts])}".replace("+ -", "- ")
+
+    def _set(self, term: Term) -> tuple[str, str]:
+        """Return the word for a set ("points" where it has none), and the whole text."""
+        if not isinstance(term, MembershipFunction) or isinstance(term, Singleton):
+            return "", ""
+        points: list[tuple[float, float]] = []
+        if isinstance(term, Discrete):
+            points = list(term.points)
+        elif isinstance(term, Triangular | Trapezoidal):
+            corners = term.parameters
+            points = [(x, float(0 < place < len(corners) - 1)) for place, x in enumerate(corners)]
+        elif isinstance(term, Ramp):
+            points = sorted(zip(term.parameters, (0.0, 1.0), strict=True))
+        elif isinstance(term, Rectangle):
+            points = [(term.left, 0.0), (term.left, 1.0), (term.right, 1.0), (term.right, 0.0)]
+        if points:
+            return "points", " ".join(f"({number(x)}, {number(mu)})" for x, mu in points)
+        own = next((word for word, entry in _OWN_SETS.items() if isinstance(term, entry.family)), None)
+        if own is not None:
+            return own, " ".join((own, *(number(term.parameters[place]) for place in _OWN_SETS[own].places)))
+        word, values = self.set(term)
+        return word, " ".join((word, *values))
+
+    def _method(self, output: Output) -> list[str]:
+        word = self.operator("defuzzifier", output.defuzzify)
+        if word == "COGS" and any(isinstance(term, tuple) and len(term) > 1 for term in output.terms.values()):
+            word = "COGF"
+        lines = [f"  METHOD : {word};"]
+        if output.weighted and output.accumulation != "sum":
+            lines.append(f"  ACCU : {self.operator('accumulation', output.accumulation)};")
+        lines.append(f"  DEFAULT := {number(output.default)}{' | NC' if output.hold else ''};")
+        return [*lines, *(["  LOCK : RANGE;"] if output.clip else [])]
+
+    def _rule(self, position: int, rule: SystemRule) -> str:
+        system = self.system
+        if any(isinstance(conclusion, Is) for conclusion in rule.conclusions.values()):
+            raise self.error(position, ": its conclusion has hedges.")
+        premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+        if premise is None:
+            raise self.error(position, ": it has NOT before parentheses, and the norms are not dual.")
+        condition, _, conclusion = rule_text(rule._replace(premise=premise), self).partition(" then ")
+        return f"{condition} THEN {conclusion.replace(' and ', ', ')}"
+
+
+def _range_text(variable: Variable | Output) -> list[str]:
+    low, high = variable.low, variable.high
+    return [] if low is None or high is None else [f"  RANGE := ({number(low)} .. {number(high)});"]
+
+
+register_exchange_format("fcl", (".fcl",), read, _Writer)

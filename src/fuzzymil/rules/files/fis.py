@@ -1,4 +1,4 @@
-"""Reads fuzzy systems from MATLAB ``.fis`` files.
+"""MATLAB's ``.fis`` files.
 
 ::
 
@@ -39,46 +39,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction
+from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
-from fuzzymil.rules.files._formulas import formula_of
-from fuzzymil.rules.files._syntax import Piece, coefficients, interval, lines, unused, whole
-from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
-from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or, simplified
+from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._text import Piece, coefficients, interval, lines, unused, whole
+from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, conditions, simplified
 from fuzzymil.rules.rule import Variable
 
-T_NORMS = {
-    "prod": "product",
-    "min": "min",
-    "bounded_difference": "lukasiewicz",
-    "hamacher_product": "hamacher",
-    "einstein_product": "einstein",
-    "drastic_product": "drastic",
-    "nilpotent_minimum": "nilpotent",
-}
-S_NORMS = {
-    "probor": "algebraic",
-    "max": "max",
-    "bounded_sum": "bounded",
-    "normalized_sum": "bounded",
-    "hamacher_sum": "hamacher",
-    "einstein_sum": "einstein",
-    "drastic_sum": "drastic",
-    "nilpotent_maximum": "nilpotent",
-}
-ACCUMULATIONS = {**S_NORMS, "sum": "sum"}
-DEFUZZIFIERS = {"centroid": "centroid", "bisector": "bisector", "mom": "mom", "som": "som", "lom": "lom"}
-WEIGHTED = {"wtaver": "average", "wtsum": "sum"}
-TYPES = ("sugeno", "mamdani", "tsukamoto", "hybrid")  # the last two by fuzzylite
+WORDS = Words("a .fis file", s_norms={"normalized_sum": "bounded"})
+_TYPES = ("sugeno", "mamdani", "tsukamoto", "hybrid")  # the last two by fuzzylite
 HEDGES = {0.01: ("seldom",), 0.05: ("somewhat",), 0.2: ("very",), 0.3: ("extremely",), 0.4: ("very", "very")}
 """What the fraction of a term's number means."""
 
-N_POINTS = 101
+_N_POINTS = 101
 """Values of an output at which MATLAB evaluates sets."""
 
 _HEAD = re.compile(r"\[(System|Rules|(Input|Output)([0-9]{1,9}))\]")
@@ -106,7 +85,7 @@ class _Section(NamedTuple):
             raise said.error(f"Expected {key}='...'.")
         return said.part(1, len(said.text) - 1)
 
-    def chosen(self, key: str, known: Mapping[str, T], default: T | None = None) -> T:
+    def meaning(self, key: str, known: Mapping[str, T], default: T | None = None) -> T:
         word = self.text(key)
         if not word.text and default is not None:
             return default
@@ -141,7 +120,7 @@ def read(text: str) -> System:
     if "System" not in sections:
         raise everything.error("The text has no [System] section.")
     about = sections["System"]
-    of_type = about.chosen("Type", {name: name for name in TYPES})
+    of_type = about.meaning("Type", {name: name for name in _TYPES})
     inputs = [
         Variable(section.text("Name").text, _terms(section, _set), *_range(section))
         for section in _numbered("Input", sections)
@@ -157,7 +136,7 @@ def read(text: str) -> System:
     names, asked = [variable.name for variable in inputs], [list(variable.terms) for variable in inputs]
     said = {output.name: list(output.terms) for output in outputs}
     statements = [_rule(line, asked, names, said) for line in rules]
-    t_norm, s_norm = about.chosen("AndMethod", T_NORMS, "min"), about.chosen("OrMethod", S_NORMS, "")
+    t_norm, s_norm = about.meaning("AndMethod", WORDS.t_norms, "min"), about.meaning("OrMethod", WORDS.s_norms, "")
     return System(
         inputs=tuple(inputs),
         outputs=tuple(_with_complements(output, statements) for output in outputs),
@@ -197,12 +176,12 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
             if word in found[name].entries:
                 if not re.fullmatch(r"MF[0-9]{1,9}", word):
                     raise key.error(f"{word} appears twice.")
-                word = unused_number(found[name].entries)  # numbered wrongly, as in one of MATLAB's own files
+                word = _next_key(found[name].entries)  # numbered wrongly, as in one of MATLAB's own files
             found[name].entries[word] = value  # unknown entries are ignored
     return found, rules
 
 
-def unused_number(entries: Mapping[str, Piece]) -> str:
+def _next_key(entries: Mapping[str, Piece]) -> str:
     """Return the key of the next term."""
     return f"MF{1 + sum(key.startswith('MF') for key in entries)}"
 
@@ -214,8 +193,8 @@ def _numbered(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     for stray in found.keys() - set(wanted):
         raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
     known: set[str] = set()
-    for number in wanted:
-        name = found[number].text("Name")
+    for key in wanted:
+        name = found[key].text("Name")
         if name.text in known:
             raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
         known.add(name.text)
@@ -252,7 +231,7 @@ def _set(kind: Piece, numbers: Piece) -> MembershipFunction:
         if any(values[count:]):
             raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
         del values[count:]  # zeros that pad the table of an early version
-    return sets.read(kind, kind.text, values, sets.FIS)
+    return sets.read_set(kind, kind.text, values, sets.FIS)
 
 
 def _values(kind: Piece, numbers: Piece) -> list[float]:
@@ -272,10 +251,10 @@ def _number(word: Piece, what: str) -> float:
 
 def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, known: list[str]) -> Output:
     """Read an output; formulas in it may use the ``known`` names."""
-    said = about.chosen("DefuzzMethod", {**WEIGHTED, **DEFUZZIFIERS})
+    said = about.meaning("DefuzzMethod", {**WORDS.weighted, **WORDS.defuzzifiers})
 
     def term(kind: Piece, numbers: Piece) -> Term:
-        if kind.text == "function" and said in WEIGHTED.values():
+        if kind.text == "function" and said in WORDS.weighted.values():
             return sets.read_formula(numbers, known)
         if of_type == "mamdani" or kind.text not in ("constant", "linear"):
             return _set(kind, numbers)
@@ -288,34 +267,34 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
     low, high = _range(section)
     terms = _terms(section, term)
     numbers = bool(terms) and all(isinstance(term, tuple) for term in terms.values())
-    method = ("average" if said not in WEIGHTED.values() else said) if numbers or of_type == "tsukamoto" else said
-    methods = WEIGHTED if numbers or of_type in ("sugeno", "tsukamoto") else DEFUZZIFIERS
+    method = ("average" if said not in WORDS.weighted.values() else said) if numbers or of_type == "tsukamoto" else said
+    methods = WORDS.weighted if numbers or of_type in ("sugeno", "tsukamoto") else WORDS.defuzzifiers
     if of_type != "hybrid" and said not in methods.values():
         raise about.text("DefuzzMethod").unknown("DefuzzMethod", methods)
-    weighted = method in WEIGHTED.values()
+    weighted = method in WORDS.weighted.values()
     if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
     default = section.entries.get("Default")
     value = math.nan if default is None else default.number("a number", finite=False)
     if math.isnan(value):
-        value = 0.0 if method == "sum" else middle(low, high)
+        value = 0.0 if method == "sum" else _middle(low, high)
     return Output(
         section.text("Name").text,
         terms,
         low,
         high,
         value,
-        implication="min" if weighted else about.chosen("ImpMethod", T_NORMS),
-        accumulation="sum" if weighted else about.chosen("AggMethod", ACCUMULATIONS),
+        implication="min" if weighted else about.meaning("ImpMethod", WORDS.t_norms),
+        accumulation="sum" if weighted else about.meaning("AggMethod", WORDS.accumulations),
         defuzzify=method,
-        resolution=None if weighted else N_POINTS,
+        resolution=None if weighted else _N_POINTS,
         sampling="cells" if weighted else "points",
         clip=weighted and section.flag("LockRange"),
         hold=section.flag("LockPrevious"),
     )
 
 
-def middle(low: float | None, high: float | None) -> float:
+def _middle(low: float | None, high: float | None) -> float:
     """Return the middle of a range, the value of an output that no rule concludes; NaN without a range."""
     return math.nan if low is None or high is None else low / 2 + high / 2
 
@@ -323,24 +302,24 @@ def middle(low: float | None, high: float | None) -> float:
 # ---------------------------------------------------------------------- rules
 
 
-def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mapping[str, list[str]]) -> Statement:
+def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mapping[str, list[str]]) -> SystemRule:
     """Parse a rule, given the names of the terms of each input and output."""
     match = _RULE.fullmatch(line.text)
     if match is None:
         raise line.error("Expected a rule: '1 0 -2, 1 (1) : 1' (inputs, outputs, weight, 1 for AND or 2 for OR).")
     asked, said, weight, joined = (line.part(*match.span(group)) for group in (1, 2, 3, 4))
     conditions = tuple(
-        Is(name, terms[abs(number) - 1], hedges)
-        for name, terms, (number, hedges) in zip(names, inputs, _choices(asked, inputs), strict=True)
-        if number
+        Is(name, terms[abs(position) - 1], hedges)
+        for name, terms, (position, hedges) in zip(names, inputs, _choices(asked, inputs), strict=True)
+        if position
     )
     conclusions: dict[str, str | Is] = {}
     modified: tuple[str, ...] = ()  # as in fuzzylite, a hedge also holds for the conclusions that follow
-    for (name, terms), (number, hedges) in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
-        if number:
-            term = terms[abs(number) - 1]
-            modified = (*(hedges if number > 0 else hedges[1:]), *modified)
-            term = _complement_of(term, terms) if number < 0 else term
+    for (name, terms), (position, hedges) in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
+        if position:
+            term = terms[abs(position) - 1]
+            modified = (*(hedges if position > 0 else hedges[1:]), *modified)
+            term = _complement_of(term, terms) if position < 0 else term
             conclusions[name] = Is(name, term, modified) if modified else term
     strength = weight.number("the weight of the rule")
     if strength < 0:
@@ -348,7 +327,7 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
     if joined.text not in ("1", "2"):
         raise joined.error("Expected 1 (conditions joined by AND) or 2 (by OR).")
     premise = And(conditions) if joined.text == "1" else Or(conditions) if conditions else Not(ANYTHING)
-    return Statement(simplified(premise), conclusions, strength, line)
+    return SystemRule(simplified(premise), conclusions, strength, line)
 
 
 def _complement_of(term: str, terms: Iterable[str]) -> str:
@@ -356,7 +335,7 @@ def _complement_of(term: str, terms: Iterable[str]) -> str:
     return unused(f"not {term}", set(terms))
 
 
-def _with_complements(output: Output, rules: Iterable[Statement]) -> Output:
+def _with_complements(output: Output, rules: Iterable[SystemRule]) -> Output:
     """Return an output with those complements of its terms that rules conclude."""
     found = dict(output.terms)
     for term, chosen in output.terms.items():
@@ -366,7 +345,7 @@ def _with_complements(output: Output, rules: Iterable[Statement]) -> Output:
             if output.weighted or not isinstance(chosen, MembershipFunction):
                 raise concluding[0].error(f"'not' (a negative number) is concluded for {output.name!r:.60}, a number.")
             try:
-                found[name] = Formula(f"1 - ({formula_of(chosen)})")
+                found[name] = Formula(f"1 - ({sets.formula_of(chosen)})")
             except ParameterError as problem:
                 raise concluding[0].error(str(problem)) from None
     return output._replace(terms=found)
@@ -379,12 +358,273 @@ def _choices(said: Piece, terms: list[list[str]]) -> list[tuple[int, tuple[str, 
         raise said.error(f"Expected {len(terms)} number(s) here, found {len(words)}.")
     found = []
     for word, known in zip(words, terms, strict=True):
-        number = word.number("the number of a term")
-        number = 0.0 if number == _ANY else number
-        whole_part, fraction = int(number), round(abs(number - int(number)), 6)
+        value = word.number("the number of a term")
+        value = 0.0 if value == _ANY else value
+        whole_part, fraction = int(value), round(abs(value - int(value)), 6)
         if fraction and fraction not in HEDGES:
             raise word.error(f"The fraction of a number means a hedge: {', '.join(map(str, HEDGES))}.")
         if abs(whole_part) > len(known) or (fraction and not whole_part):
             raise word.error(f"There is no term {abs(whole_part)}: the variable has {len(known)}.")
-        found.append((whole_part, (*(("not",) if number < 0 else ()), *HEDGES.get(fraction, ()))))
+        found.append((whole_part, (*(("not",) if value < 0 else ()), *HEDGES.get(fraction, ()))))
     return found
+
+
+# ---------------------------------------------------------------------- writing
+
+_UNQUOTABLE = re.compile(r"^\s|\s$|['\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+class _Writer(Writer):
+    title, words, sets = "a .fis file", WORDS, sets.FIS
+
+    def term_name(self, name: str) -> str:
+        """Return the name as it can stand between quotes."""
+        return " ".join(_UNQUOTABLE.sub(" ", name).split()) if _UNQUOTABLE.search(name) else name
+
+    def text(self, comments: Iterable[str] = ()) -> str:
+        system = self.system
+        weighted = self._check()
+        text = [f"% {comment}" for comment in comments]
+        text += [
+            "[System]",
+            "Name='rules'",
+            f"Type='{self._type() if weighted else 'mamdani'}'",
+            "Version=2.0",
+            f"NumInputs={len(system.inputs)}",
+            f"NumOutputs={len(system.outputs)}",
+            f"NumRules={len(system.rules)}",
+            f"AndMethod='{self.operator('T-norm', system.t_norm)}'",
+            f"OrMethod='{self.operator('S-norm', system.s_norm)}'",
+        ]
+        for key, name in (("ImpMethod", "implication"), ("AggMethod", "accumulation"), ("DefuzzMethod", "defuzzify")):
+            if weighted and name != "defuzzify":
+                word = {"implication": "prod", "accumulation": "sum"}[name]
+            else:
+                what = name.replace("defuzzify", "defuzzifier")
+                word = self.operator(what, str(self.shared(name, system.outputs)))
+            text.append(f"{key}='{word}'")
+        for position, variable in enumerate(system.inputs, start=1):
+            text += self._section("Input", position, variable, _input_range(variable))
+        for position, output in enumerate(system.outputs, start=1):
+            ends = _output_range(output)
+            text += self._section("Output", position, output, ends)
+            text += [
+                f"{key}=1" for key, is_set in (("LockRange", output.clip), ("LockPrevious", output.hold)) if is_set
+            ]
+            otherwise = 0.0 if output.defuzzify == "sum" else _middle(*ends)
+            if output.weighted and output.default != otherwise:
+                text.append(f"Default={number(output.default)}")
+        text += ["", "[Rules]", *(self._rule(position, rule) for position, rule in enumerate(system.rules, start=1))]
+        return "\n".join(text) + "\n"
+
+    def changes(self) -> list[str]:
+        system = self.system
+        changes = self.renamed()
+        unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
+        if unknown:
+            changes.append(
+                f"A .fis file needs a range for every input: {listed(unknown)} without one "
+                "get the range that their sets cover."
+            )
+        sampled = [output for output in system.outputs if not output.weighted]
+        beyond = {system.t_norm, *(output.implication for output in sampled)} - {"product", "min"}
+        beyond |= {system.s_norm} - {"algebraic", "max"}
+        beyond |= {output.accumulation for output in sampled} - {"algebraic", "max", "sum"}
+        if beyond:
+            changes.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
+        terms: list[Term] = [term for variable in system.inputs for term in variable.terms.values()]
+        terms += [term for output in system.outputs for term in self._terms(output).values()]
+        words = {
+            self.set(term, {})[0]
+            for term in terms
+            if isinstance(term, MembershipFunction) and not isinstance(term, Singleton)
+        }
+        if words - sets.MATLAB:
+            changes.append(f"MATLAB does not support the sets {listed(sorted(words - sets.MATLAB))}; fuzzylite does.")
+        if ramps := words & {"linsmf", "linzmf"}:
+            changes.append(
+                f"fuzzylite does not read MATLAB's words for ramps ({listed(sorted(ramps))}); for it, write FLL."
+            )
+        if any(output.clip or output.hold for output in system.outputs):
+            changes.append(
+                "MATLAB does not support clipped or previous outputs (LockRange, LockPrevious); fuzzylite does."
+            )
+        if any(rule.weight > 1 for rule in system.rules):
+            changes.append("MATLAB does not support rule weights above 1; fuzzylite does.")
+        if any(not list(conditions(rule.premise)) for rule in system.rules):
+            changes.append("MATLAB supports rules without conditions; fuzzylite's reader of .fis files does not.")
+        if any((output.sampling, output.resolution) != ("points", _N_POINTS) for output in sampled):
+            changes.append(
+                "The resolution of outputs is not kept: MATLAB evaluates sets at 101 points that include both ends."
+            )
+        if any(output.default != _middle(output.low, output.high) for output in sampled):
+            changes.append("The default of outputs is not kept: it is read back as the middle of the range.")
+        return changes + self.single_numbers()
+
+    # ------------------------------------------------------------------ the system and its variables
+
+    def _check(self) -> bool:
+        """Return whether outputs are averages or sums; raise `ParameterError` for what the format cannot express."""
+        system = self.system
+        clipped = [f"{v.name!r:.60}" for v in system.inputs if system.limited and (v.low, v.high) != (None, None)]
+        if clipped:
+            raise ParameterError(
+                f"A .fis file cannot clip values to the range of {listed(clipped)} (limited=True): write "
+                "dataclasses.replace(rules, limited=False), or use another format."
+            )
+        kinds = {output.weighted for output in system.outputs}
+        if len(kinds) > 1:
+            raise ParameterError("A .fis file is a Mamdani or a Sugeno system: it cannot hold outputs of both kinds.")
+        if system.activation != "general":
+            raise ParameterError(f"A .fis file cannot express activation={system.activation!r}: all rules take part.")
+        for output in system.outputs:
+            concluded = [term for rule in system.rules if (term := rule.term(output.name)) is not None]
+            repeated = [term for term in dict.fromkeys(concluded) if concluded.count(term) > 1]
+            if output.weighted and output.accumulation != "sum" and repeated:
+                raise ParameterError(
+                    f"A .fis file adds up the strengths of the rules that conclude {repeated[0]!r:.60} of "
+                    f"{output.name!r:.60}, these are joined by {output.accumulation!r}: write "
+                    "dataclasses.replace(rules, accumulation='sum'), or use another format."
+                )
+        return kinds == {True}
+
+    def _type(self) -> str:
+        terms = [term for output in self.system.outputs for term in self._terms(output).values()]
+        return "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
+
+    def _terms(self, variable: Variable | Output) -> dict[str, Term]:
+        """Return the terms of a variable; those of a number are constants and linear functions where they can be."""
+        if isinstance(variable, Variable) or not variable.weighted:
+            return dict(variable.terms)
+        inputs = [v.name for v in self.system.inputs]
+        found: dict[str, Term] = {}
+        for name, term in variable.terms.items():
+            found[name] = term
+            if isinstance(term, Formula):
+                found[name] = sets.linear_coefficients(Arithmetic(term.text), inputs) or term
+            elif isinstance(term, Singleton):
+                found[name] = term.parameters
+        return found
+
+    def _section(self, kind: str, position: int, variable: Variable | Output, ends: tuple[float, float]) -> list[str]:
+        names = None
+        if isinstance(variable, Output) and variable.weighted:  # formulas are computed from variables
+            names = {name: Arithmetic.name(word) for name, word in self.variables.items()}
+        words = (self.input_terms if kind == "Input" else self.output_terms)[variable.name]
+        terms = self._terms(variable)
+        return [
+            "",
+            f"[{kind}{position}]",
+            f"Name='{self.variables[variable.name]}'",
+            f"Range={_numbers(ends)}",
+            f"NumMFs={len(terms)}",
+            *(f"MF{n}='{words[name]}':{self._term(term, names)}" for n, (name, term) in enumerate(terms.items(), 1)),
+        ]
+
+    def _term(self, term: Term, names: Mapping[str, str] | None) -> str:
+        if not isinstance(term, MembershipFunction):
+            return f"'constant',{_numbers(term)}" if len(term) == 1 else f"'linear',{_numbers((*term[1:], term[0]))}"
+        kind, values = self.set(term, names)
+        return f"'{kind}',[{' '.join(values)}]"
+
+    # ------------------------------------------------------------------ rules
+
+    def _rule(self, position: int, rule: SystemRule) -> str:
+        system = self.system
+        premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+        flat = None if premise is None else _flat(premise)
+        if flat is None:
+            raise self.error(
+                position,
+                ", where conditions are joined all by AND or all by OR, each variable appears once, and has at most "
+                "'not' and one other hedge: split the rule, or use another format.",
+            )
+        conditions_of = {condition.variable: condition for condition in flat}
+        left = [
+            _number_of(conditions_of[v.name], list(v.terms)) if v.name in conditions_of else "0" for v in system.inputs
+        ]
+        right = []
+        modified: tuple[str, ...] = ()  # a hedge also holds for the conclusions that follow
+        for output in system.outputs:
+            conclusion = rule.conclusions.get(output.name)
+            if conclusion is None:
+                right.append("0")
+                continue
+            hedges, term = (conclusion.hedges, conclusion.term) if isinstance(conclusion, Is) else ((), conclusion)
+            own = hedges[: len(hedges) - len(modified)]
+            if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
+                raise self.error(
+                    position,
+                    f": the hedges of its conclusion on {output.name!r:.60} have no number there. Use another format.",
+                )
+            modified = hedges
+            right.append(_number_of(Is(output.name, term, own), list(output.terms)))
+        join = 2 if isinstance(premise, Or) and len(flat) > 1 else 1
+        return f"{' '.join(left)}, {' '.join(right)} ({number(rule.weight)}) : {join}"
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return f"[{' '.join(map(number, values))}]"
+
+
+def _input_range(variable: Variable) -> tuple[float, float]:
+    """Return the range of an input; if it is unknown or empty, one that covers the sets."""
+    sets = variable.terms.values()
+    peaks = [float(each.peak(*each.parameters)) for each in sets] or [0.0]
+    reach = max((3 * float(each.spread(*each.parameters)) for each in sets), default=1.0) or 1.0
+    low = min(peaks) - reach if variable.low is None else variable.low
+    high = max(peaks) + reach if variable.high is None else variable.high
+    return (low, high) if low < high else (min(low, high) - reach, max(low, high) + reach)
+
+
+def _output_range(output: Output) -> tuple[float, float]:
+    """Return the range of an output; in a Sugeno system, one whose middle is exactly the default."""
+    if output.low is not None and output.high is not None:
+        return output.low, output.high
+    if output.default:
+        far = 2 * output.default
+        return (min(0.0, far), max(0.0, far)) if math.isfinite(far) else (output.default, output.default)
+    greatest = max((abs(row[0]) for row in output.terms.values() if isinstance(row, tuple)), default=0.0) or 1.0
+    return -greatest, greatest
+
+
+def _fraction(hedges: tuple[str, ...]) -> float | None:
+    """Return the fraction that means hedges (*not* is a sign), or None if none does."""
+    rest = hedges[1:] if hedges[:1] == ("not",) else hedges
+    return 0.0 if not rest else next((number for number, words in HEDGES.items() if words == rest), None)
+
+
+def _number_of(condition: Is, terms: list[str]) -> str:
+    """Return how a condition is written, ``-2.3`` for *not extremely* the second term."""
+    fraction = _fraction(condition.hedges)
+    assert fraction is not None  # checked before
+    return f"{'-' if condition.hedges[:1] == ('not',) else ''}{1 + terms.index(condition.term) + fraction:g}"
+
+
+def _flat(premise: Expression) -> list[Is] | None:
+    """Return the conditions of a premise that a row of numbers can express, else None."""
+    kind = Or if isinstance(premise, Or) else And
+
+    def parts(node: Expression) -> Iterator[Expression]:
+        if isinstance(node, kind):  # AND within AND, and OR within OR, need no parentheses
+            for part in node.parts:
+                yield from parts(part)
+        else:
+            yield node
+
+    found = list(parts(premise))
+    parts_of_rule = [_without_pairs(part) if isinstance(part, Is) else part for part in found]
+    sayable = [part for part in parts_of_rule if isinstance(part, Is) and _fraction(part.hedges) is not None]
+    variables = {condition.variable for condition in sayable}
+    return sayable if len(found) == len(sayable) == len(variables) else None
+
+
+def _without_pairs(condition: Is) -> Is:
+    """Return a condition without *not not*."""
+    hedges = condition.hedges
+    while hedges[:2] == ("not", "not"):
+        hedges = hedges[2:]
+    return Is(condition.variable, condition.term, hedges)
+
+
+register_exchange_format("fis", (".fis",), read, _Writer)

@@ -1,4 +1,4 @@
-"""Reads fuzzy systems from FLL, the language of fuzzylite (version 5 and later).
+"""FLL, the language of fuzzylite (version 5 and later).
 
 ::
 
@@ -32,50 +32,24 @@ Everything that is read has the meaning it has in fuzzylite; the rest is an erro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.inference.membership import MembershipFunction
+from fuzzymil.inference.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.rules.activation import check_activation
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.rules.conclusion import check_activation
 from fuzzymil.rules.files import _sets as sets
-from fuzzymil.rules.files._syntax import Piece, coefficients, interval, lines, unused, whole
-from fuzzymil.rules.files._system import Output, Statement, System, Term, without_rules
-from fuzzymil.rules.files.fll_rules import RuleReader
+from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._text import Piece, coefficients, interval, lines, plain_word, unused, whole
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import And, Expression, Or
+from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth
 from fuzzymil.rules.rule import Variable
 
-# fuzzylite's words, and ours.
-T_NORMS = {
-    "AlgebraicProduct": "product",
-    "Minimum": "min",
-    "BoundedDifference": "lukasiewicz",
-    "HamacherProduct": "hamacher",
-    "EinsteinProduct": "einstein",
-    "DrasticProduct": "drastic",
-    "NilpotentMinimum": "nilpotent",
-}
-S_NORMS = {
-    "AlgebraicSum": "algebraic",
-    "Maximum": "max",
-    "BoundedSum": "bounded",
-    "NormalizedSum": "bounded",
-    "HamacherSum": "hamacher",
-    "EinsteinSum": "einstein",
-    "DrasticSum": "drastic",
-    "NilpotentMaximum": "nilpotent",
-}
-ACCUMULATIONS = {**S_NORMS, "UnboundedSum": "sum"}
-DEFUZZIFIERS = {
-    "Centroid": "centroid",
-    "Bisector": "bisector",
-    "MeanOfMaximum": "mom",
-    "SmallestOfMaximum": "som",
-    "LargestOfMaximum": "lom",
-}
-WEIGHTED = {"WeightedAverage": "average", "WeightedSum": "sum"}
+WORDS = Words("FLL", s_norms={"NormalizedSum": "bounded"})
 ACTIVATIONS = ("General", "First", "Last", "Highest", "Lowest", "Proportional", "Threshold")
 
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -103,7 +77,7 @@ class _Section(NamedTuple):
         found = self.entries.get(key)
         return found[0] if found and found[0].text not in ("", "none") else None
 
-    def chosen(self, key: str, known: Mapping[str, T]) -> T | None:
+    def meaning(self, key: str, known: Mapping[str, T]) -> T | None:
         """Return the meaning of the word under a key."""
         word = self.one(key)
         if word is None:
@@ -113,7 +87,7 @@ class _Section(NamedTuple):
         return known[word.text]
 
     def is_set(self, key: str, default: bool) -> bool:
-        found = self.chosen(key, {"true": True, "false": False})
+        found = self.meaning(key, {"true": True, "false": False})
         return default if found is None else found
 
 
@@ -126,8 +100,8 @@ def read(text: str) -> System:
     outputs = _outputs(sections["OutputVariable"], [variable.name for variable in inputs], end)
     blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", True)]
     rules, s_norms = _rules(blocks, inputs, outputs)
-    t_norm = _shared(blocks, "conjunction", T_NORMS)
-    s_norm = _shared(blocks, "disjunction", S_NORMS)
+    t_norm = _shared(blocks, "conjunction", WORDS.t_norms)
+    s_norm = _shared(blocks, "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
             raise line.error(
@@ -171,7 +145,7 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
         if section is None:
             raise key.unknown("section", _KEYS)
         word = _EARLY_KEYS.get(key.text, key.text)
-        if word == "activation" and value.text in T_NORMS:  # in early versions, an implication
+        if word == "activation" and value.text in WORDS.t_norms:  # in early versions, an implication
             word = "implication"
         if word not in _KEYS[section.kind]:
             raise key.unknown(f"{section.kind} entry", (*_KEYS[section.kind], *_KEYS))
@@ -236,7 +210,7 @@ def _set(kind: Piece, rest: Piece) -> MembershipFunction:
     if kind.text == "Function":
         return sets.read_formula(rest)
     values = [word.number(f"a parameter of {kind}", finite=False) for word in rest.words()]
-    return sets.read(kind, kind.text, values, sets.FLL)
+    return sets.read_set(kind, kind.text, values, sets.FLL)
 
 
 # ---------------------------------------------------------------------- outputs
@@ -257,7 +231,7 @@ def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
     if default is not None and math.isinf(value):
         raise default.error("The default must be a number or nan.")
     method = _method(section)
-    weighted = method["defuzzify"] in WEIGHTED.values()
+    weighted = method["defuzzify"] in WORDS.weighted.values()
     if not weighted and (low is None or high is None or low == high):
         raise section.name.error("The output of a Mamdani system needs a finite range ('range: 0 1').")
 
@@ -291,13 +265,13 @@ def _method(section: _Section) -> dict[str, Any]:
     if said is None:
         raise section.name.error("The output needs a defuzzifier ('defuzzifier: WeightedAverage TakagiSugeno').")
     kind, *words = said.words()
-    aggregation = section.chosen("aggregation", ACCUMULATIONS)
-    if kind.text in WEIGHTED:
+    aggregation = section.meaning("aggregation", WORDS.accumulations)
+    if kind.text in WORDS.weighted:
         if [word.text for word in words] not in ([], ["Automatic"], ["TakagiSugeno"], ["Tsukamoto"]):
             raise words[0].unknown("kind of inference", ("Automatic", "TakagiSugeno", "Tsukamoto"))
-        return {"defuzzify": WEIGHTED[kind.text], "accumulation": aggregation or "sum"}
-    if kind.text not in DEFUZZIFIERS:
-        raise kind.unknown("defuzzifier", (*WEIGHTED, *DEFUZZIFIERS))
+        return {"defuzzify": WORDS.weighted[kind.text], "accumulation": aggregation or "sum"}
+    if kind.text not in WORDS.defuzzifiers:
+        raise kind.unknown("defuzzifier", (*WORDS.weighted, *WORDS.defuzzifiers))
     if aggregation is None:
         raise section.name.error("The output of a Mamdani system needs an aggregation ('aggregation: Maximum').")
     resolution = None
@@ -306,7 +280,7 @@ def _method(section: _Section) -> dict[str, Any]:
         if len(words) > 1 or count != int(count) or count < 2:
             raise words[0].error("Expected one integer of at least 2.")
         resolution = int(count)
-    return {"defuzzify": DEFUZZIFIERS[kind.text], "accumulation": aggregation, "resolution": resolution}
+    return {"defuzzify": WORDS.defuzzifiers[kind.text], "accumulation": aggregation, "resolution": resolution}
 
 
 # ---------------------------------------------------------------------- blocks of rules
@@ -314,13 +288,13 @@ def _method(section: _Section) -> dict[str, Any]:
 
 def _rules(
     blocks: list[_Section], inputs: Iterable[Variable], outputs: list[Output]
-) -> tuple[list[list[Statement]], dict[str, Piece]]:
+) -> tuple[list[list[SystemRule]], dict[str, Piece]]:
     """Return the rules of each block, and the S-norms that conditions about outputs need."""
     known = ({variable.name: variable.terms for variable in inputs}, {output.name: output.terms for output in outputs})
     joined = {output.name: output.accumulation for output in outputs}
-    found: list[list[Statement]] = []
+    found: list[list[SystemRule]] = []
     s_norms: dict[str, Piece] = {}
-    before: list[Statement] = []
+    before: list[SystemRule] = []
     for block in blocks:
         own = []
         for line in block.entries.get("rule", []):
@@ -337,7 +311,7 @@ def _rules(
 
 
 def _with_implications(
-    outputs: list[Output], blocks: list[_Section], rules: list[list[Statement]], sections: list[_Section]
+    outputs: list[Output], blocks: list[_Section], rules: list[list[SystemRule]], sections: list[_Section]
 ) -> tuple[Output, ...]:
     """Return the outputs with the implications of the blocks that conclude them."""
     found = []
@@ -347,7 +321,7 @@ def _with_implications(
             for block, own in zip(blocks, rules, strict=True)
             if any(output.name in rule.conclusions for rule in own)
         ]
-        chosen = _shared(concluding, "implication", T_NORMS)
+        chosen = _shared(concluding, "implication", WORDS.t_norms)
         if chosen is None and concluding and not output.weighted:
             raise section.name.error("A Mamdani system needs an implication ('implication: Minimum' in the RuleBlock).")
         found.append(output._replace(implication="min" if chosen is None or output.weighted else chosen))
@@ -387,7 +361,7 @@ def _shared(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> s
     """Return the operator that the blocks share; blocks without one are ignored."""
     found = None
     for block in blocks:
-        chosen = block.chosen(key, known)
+        chosen = block.meaning(key, known)
         where = block.one(key)
         if chosen is not None and where is not None and found not in (None, chosen):
             raise where.error(f"All rule blocks must have the same {key}.")
@@ -405,3 +379,343 @@ def _needs_norms(premise: Expression, block: _Section, line: Piece, *, chained: 
             if len(node.parts) > 1 and block.one(key) is None and not chained:
                 word = "and" if isinstance(node, And) else "or"
                 raise line.error(f"The rule joins conditions by {word!r}, but its block has no {key}.")
+
+
+# ---------------------------------------------------------------------- rules
+
+RESERVED = frozenset({"if", "then", "is", "and", "or", "with", "any", *HEDGES})
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+
+Terms = Mapping[str, Mapping[str, object]]
+"""Names of variables, each with its terms."""
+
+
+class RuleReader:
+    """Recursive-descent parser for one rule; each method parses what it is named after.
+
+    Parameters
+    ----------
+    text : Piece
+    inputs, outputs : mappings
+        Names of variables, each with its terms.
+    before : sequence of SystemRule
+        The rules before this one, which decide conditions about outputs.
+
+    Attributes
+    ----------
+    chained : set of str
+        The outputs whose terms several rules before this one conclude, and this one asks for.
+    """
+
+    def __init__(self, text: Piece, inputs: Terms, outputs: Terms, before: Sequence[SystemRule] = ()) -> None:
+        self.text, self.inputs, self.outputs, self.before = text, inputs, outputs, before
+        self.chained: set[str] = set()
+        self.tokens = [*text.words(_TOKEN), Piece(text.source, text.end, text.end)]
+        self.place = self.level = 0
+
+    @property
+    def token(self) -> Piece:
+        return self.tokens[self.place]
+
+    def skip(self, word: str) -> bool:
+        if self.token.text != word:
+            return False
+        self.place += 1
+        return True
+
+    def take(self, word: str, *others: str) -> None:
+        """Parse a word; ``others`` would also be valid here, and are listed in the message."""
+        if not self.skip(word):
+            found = f"{self.token.text!r:.60}" if self.token.text else "the end of the rule"
+            raise self.token.error(f"Expected {' or '.join(map(repr, (*others, word)))}, found {found}.")
+
+    def word(self) -> str:
+        """Return the token as it is compared with hedges."""
+        return self.token.text
+
+    def name(self, what: str, known: Mapping[str, object], where: str = "") -> str:
+        token = self.token
+        if token.text not in known:
+            raise (
+                token.unknown(what, known, where)
+                if token.text
+                else token.error(f"Expected {what}{where}, found the end of the rule.")
+            )
+        self.place += 1
+        return token.text
+
+    def rules(self) -> list[SystemRule]:
+        """Parse the rule; a conclusion on an output that has one already is returned as a rule of its own."""
+        self.take("if")
+        premise = self.premise()
+        if depth(premise) > MAX_DEPTH:
+            raise self.text.error(f"The rule has more than {MAX_DEPTH} levels of parentheses.")
+        self.take("then", "and", "or")
+        found: list[dict[str, str | Is]] = [{}]
+        modified: tuple[str, ...] = ()
+        while True:
+            output = self.name("output", self.outputs)
+            if output in found[-1]:
+                found.append({})
+            self.take("is")
+            hedges = self.hedges(self.outputs[output])
+            term = self.name("term", self.outputs[output], f" of {output!r:.60}")
+            modified = (*hedges, *modified)  # the strength stays modified for the conclusions that follow
+            found[-1][output] = Is(output, term, modified) if modified else term
+            if not self.skip("and"):
+                break
+        weight = 1.0
+        if self.skip("with"):
+            weight = self.token.number("the weight of the rule")
+            if weight < 0:
+                raise self.token.error("The weight of a rule must be at least 0.")
+            self.place += 1
+        if self.token.text:
+            raise self.token.error(f"Expected 'and', 'with' or the end of the rule, found {self.token.text!r:.60}.")
+        return [SystemRule(premise, conclusions, weight, self.text) for conclusions in found]
+
+    def premise(self) -> Expression:
+        parts = [self.all_of()]
+        while self.skip("or"):
+            parts.append(self.all_of())
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def all_of(self) -> Expression:
+        parts = [self.part()]
+        while self.skip("and"):
+            parts.append(self.part())
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def part(self) -> Expression:
+        opening = self.token
+        if not self.skip("("):
+            return self.condition()
+        self.level += 1
+        if self.level > MAX_DEPTH:
+            raise opening.error(f"Parentheses are nested more than {MAX_DEPTH} levels deep.")
+        found = self.premise()
+        self.take(")", "and", "or")
+        self.level -= 1
+        return found
+
+    def hedges(self, terms: Mapping[str, object]) -> list[str]:
+        """Parse the hedges before one of these terms, which may be called like a hedge itself."""
+        start, found = self.token, []
+        while self.word() in HEDGES:
+            after = self.tokens[self.place + 1].text
+            if self.token.text in terms and after not in terms and after.lower() not in ("any", *HEDGES):
+                break
+            found.append(self.word())
+            self.place += 1
+        if len(found) > MAX_DEPTH:
+            raise start.error(f"A condition can have at most {MAX_DEPTH} hedges.")
+        if self.token.text and self.token.text not in terms and self.tokens[self.place + 1].text in terms:
+            raise self.token.unknown("hedge", HEDGES)
+        return found
+
+    def condition(self) -> Expression:
+        start = self.token
+        known = self.outputs if start.text in self.outputs and start.text not in self.inputs else self.inputs
+        variable = self.name("variable", known)
+        self.take("is")
+        hedges = self.hedges(known[variable])
+        if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
+            return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
+        term = self.name("term", known[variable], f" of {variable!r:.60}")
+        return Is(variable, term, tuple(hedges)) if known is self.inputs else self.concluded(start, term, hedges)
+
+    def concluded(self, where: Piece, term: str, hedges: list[str]) -> Expression:
+        """Return the condition that the rules before this one conclude a term of an output."""
+        rules = [rule for rule in self.before if rule.conclusions.get(where.text) == term]
+        hedged = any(isinstance(rule.conclusions.get(where.text), Is) for rule in self.before)
+        if hedges not in ([], ["not"]) or hedged or any(rule.weight != 1 for rule in rules):
+            raise where.error("A condition about an output is supported only without hedges and weights.")
+        if len(rules) > 1:
+            self.chained.add(where.text)
+        parts = tuple(rule.premise for rule in rules)
+        found = parts[0] if len(parts) == 1 else Or(parts) if parts else Not(ANYTHING)
+        return Not(found) if hedges else found
+
+
+# ---------------------------------------------------------------------- writing
+
+
+class _Writer(Writer):
+    title, words, sets = "FLL", WORDS, sets.FLL
+
+    def term_name(self, name: str) -> str:
+        """Return the name as a plain word that is not a keyword."""
+        word = plain_word(name)
+        return f"_{word}" if word.lower() in RESERVED else word
+
+    def variable_name(self, name: str) -> str:
+        owners: list[Variable | Output] = [*self.system.inputs, *self.system.outputs]
+        formulas = any(isinstance(term, Formula) for owner in owners for term in owner.terms.values())
+        return "_x" if name == "x" and formulas else self.term_name(name)  # fuzzylite's own name in formulas
+
+    def text(self, comments: Iterable[str] = ()) -> str:
+        system = self.system
+        text = [f"# {comment}" for comment in comments]
+        text.append("Engine: rules")
+        for variable in system.inputs:
+            locked = system.limited and (variable.low is not None or variable.high is not None)
+            text += [
+                f"InputVariable: {self.inputs[variable.name]}",
+                "  enabled: true",
+                f"  range: {_range_text(variable.low, variable.high)}",
+                f"  lock-range: {_yes(locked)}",
+                *self._terms(variable.terms, self.input_terms[variable.name]),
+            ]
+        for output in system.outputs:
+            names = self.variables if output.weighted else None
+            text += [
+                f"OutputVariable: {self.outputs[output.name]}",
+                "  enabled: true",
+                f"  range: {_range_text(output.low, output.high)}",
+                f"  lock-range: {_yes(output.clip)}",
+                f"  aggregation: {self._accumulation(output)}",
+                f"  defuzzifier: {self._defuzzifier(output)}",
+                f"  default: {number(output.default)}",
+                f"  lock-previous: {_yes(output.hold)}",
+                *self._terms(output.terms, self.output_terms[output.name], names),
+            ]
+        implications = sorted({output.implication for output in system.outputs if not output.weighted})
+        for n, implication in enumerate(implications or [None]):
+            # Numbers belong to the first block.
+            own = {o.name for o in system.outputs if (n == 0 if o.weighted else o.implication == implication)}
+            text += [
+                f"RuleBlock: {'rules' if n == 0 else f'rules{n + 1}'}",
+                "  enabled: true",
+                f"  conjunction: {self.operator('T-norm', system.t_norm)}",
+                f"  disjunction: {self.operator('S-norm', system.s_norm)}",
+                f"  implication: {'none' if implication is None else self.operator('implication', implication)}",
+                f"  activation: {self._activation(len(implications))}",
+                *(
+                    f"  rule: {self._rule(position, rule._replace(conclusions=conclusions))}"
+                    for position, rule in enumerate(system.rules, start=1)
+                    for conclusions in self._apart({k: v for k, v in rule.conclusions.items() if k in own})
+                ),
+            ]
+        return "\n".join(text) + "\n"
+
+    def changes(self) -> list[str]:
+        changes = self.renamed()
+        if any(output.sampling == "points" and not output.weighted for output in self.system.outputs):
+            changes.append(
+                "Sets are evaluated at points that include both ends of the range (sampling='points'); FLL evaluates "
+                "them in the middle of cells, so that outputs differ a little."
+            )
+        return changes + self.single_numbers()
+
+    def _terms(
+        self, terms: Mapping[str, Term], words: Mapping[str, str], names: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Return the terms of a variable; formulas are numbers, computed from variables, if ``names`` are given."""
+        return [f"  term: {words[name]} {self._term(term, names)}" for name, term in terms.items()]
+
+    def _term(self, term: Term, names: Mapping[str, str] | None) -> str:
+        if names is not None and isinstance(term, Singleton):
+            term = term.parameters
+        if isinstance(term, MembershipFunction):
+            kind, values = self.set(term, names)
+            return " ".join((kind, *values))
+        kind, numbers = ("Constant", term) if len(term) == 1 else ("Linear", (*term[1:], term[0]))
+        return " ".join((kind, *map(number, numbers)))
+
+    def _accumulation(self, output: Output) -> str:
+        if output.weighted and output.accumulation == "sum":
+            return "none"
+        return self.operator("accumulation", output.accumulation)
+
+    def _defuzzifier(self, output: Output) -> str:
+        word = self.operator("defuzzifier", output.defuzzify)
+        if not output.weighted:
+            return f"{word} {output.resolution}"
+        numbers = [isinstance(term, tuple | Singleton | Formula) for term in output.terms.values()]
+        if any(isinstance(term, Formula) for term in output.terms.values()) and not all(numbers):
+            raise ParameterError(
+                f"FLL cannot average formulas and fuzzy sets together: see the output {output.name!r:.60}."
+            )
+        return f"{word} {'TakagiSugeno' if all(numbers) else 'Tsukamoto'}"
+
+    def _activation(self, n_blocks: int) -> str:
+        activation = self.system.activation
+        if activation != "general" and n_blocks > 1:
+            raise ParameterError(
+                f"FLL cannot express activation={activation!r} for outputs with different implications: use one "
+                "implication, or save the rules as .json or .rules."
+            )
+        kind, *numbers = activation.split()
+        return " ".join((kind.capitalize(), *numbers))
+
+    def _apart(self, conclusions: dict[str, str | Is]) -> list[dict[str, str | Is]]:
+        """Return conclusions one by one if they have hedges, which FLL would apply to the conclusions that follow."""
+        hedged: list[dict[str, str | Is]] = [
+            {name: conclusion} for name, conclusion in conclusions.items() if isinstance(conclusion, Is)
+        ]
+        if not hedged or len(conclusions) == 1:
+            return [conclusions] if conclusions else []
+        if self.system.activation != "general":
+            raise ParameterError(
+                "FLL cannot express hedges in one of several conclusions of a rule with "
+                f"activation={self.system.activation!r}: write one rule for each conclusion."
+            )
+        plain: dict[str, str | Is] = {name: term for name, term in conclusions.items() if isinstance(term, str)}
+        return [plain, *hedged] if plain else hedged
+
+    def _rule(self, position: int, rule: SystemRule) -> str:
+        t_norm, s_norm = self.system.t_norm, self.system.s_norm
+        premise = negations_inside(rule.premise, dual=s_norm == DUAL.get(t_norm))
+        if premise is None:
+            raise ParameterError(
+                f"Rule {position} has NOT before parentheses, which FLL cannot express for t_norm={t_norm!r} with "
+                f"s_norm={s_norm!r}: negate single conditions, or use s_norm={DUAL.get(t_norm)!r}."
+            )
+        return rule_text(rule._replace(premise=premise), self)
+
+
+def rule_text(rule: SystemRule, names: Writer) -> str:
+    """Return a rule as text, with names as a writer writes them; its negations must be next to its conditions.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.rules.files._system import system_of
+    >>> system = system_of(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]))
+    >>> premise = And((Is("x1", "low"), Or((Is("x1", "high"), ANYTHING))))
+    >>> rule_text(SystemRule(premise, {"y": "rule1"}, 0.5), _Writer(system))
+    'if x1 is low and (x1 is high or x1 is any) then y is rule1 with 0.5'
+    """
+    first = next(iter(names.inputs.values()))
+
+    def words(premise: Expression) -> str:
+        if isinstance(premise, Is):
+            term = names.input_terms[premise.variable][premise.term]
+            return " ".join((names.inputs[premise.variable], "is", *premise.hedges, term))
+        if isinstance(premise, Not):
+            return f"{first} is not any"
+        assert not isinstance(premise, Quantified)  # refused before
+        if not premise.parts:
+            return f"{first} is any"
+        join = " and " if isinstance(premise, And) else " or "
+        return join.join(
+            f"({words(part)})" if isinstance(part, And | Or) and part.parts else words(part) for part in premise.parts
+        )
+
+    conclusions = []
+    for name, conclusion in rule.conclusions.items():
+        hedges, term = (conclusion.hedges, conclusion.term) if isinstance(conclusion, Is) else ((), conclusion)
+        conclusions.append(" ".join((names.outputs[name], "is", *hedges, names.output_terms[name][term])))
+    weight = "" if rule.weight == 1 else f" with {number(rule.weight)}"
+    return f"if {words(rule.premise)} then {' and '.join(conclusions)}{weight}"
+
+
+def _range_text(low: float | None, high: float | None) -> str:
+    return f"{number(-math.inf if low is None else low)} {number(math.inf if high is None else high)}"
+
+
+def _yes(value: bool) -> str:
+    return "true" if value else "false"
+
+
+register_exchange_format("fll", (".fll",), read, _Writer)

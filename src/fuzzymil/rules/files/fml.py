@@ -1,4 +1,4 @@
-"""Reads fuzzy systems from FML, the XML language of IEEE 1855: Mamdani, TSK (Sugeno) and Tsukamoto systems.
+"""FML, the XML language of IEEE 1855: Mamdani, TSK (Sugeno) and Tsukamoto systems.
 
 ::
 
@@ -30,34 +30,27 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
-from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction, Singleton
-from fuzzymil.rules.files._formulas import formula_of
-from fuzzymil.rules.files._syntax import unused, whole
-from fuzzymil.rules.files._system import Output, Statement, System, Term
-from fuzzymil.rules.files.fml_shapes import SHAPES, complement
+from fuzzymil.inference.membership import (
+    Discrete,
+    Formula,
+    Gaussian,
+    MembershipFunction,
+    Ramp,
+    Rectangle,
+    Singleton,
+    SShape,
+    Trapezoidal,
+    Triangular,
+    ZShape,
+)
+from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
+from fuzzymil.rules.files._sets import formula_of
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term
+from fuzzymil.rules.files._text import unused, whole, word_for
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
 from fuzzymil.rules.rule import Variable
 
-T_NORMS = {
-    "MIN": "min",
-    "PROD": "product",
-    "BDIF": "lukasiewicz",
-    "DRP": "drastic",
-    "EPROD": "einstein",
-    "HPROD": "hamacher",
-    "NILMIN": "nilpotent",
-}
-S_NORMS = {
-    "MAX": "max",
-    "PROBOR": "algebraic",
-    "BSUM": "bounded",
-    "DRS": "drastic",
-    "ESUM": "einstein",
-    "HSUM": "hamacher",
-    "NILMAX": "nilpotent",
-}
-ACCUMULATIONS = {**S_NORMS, "SUM": "sum"}
-DEFUZZIFIERS = {"COG": "centroid", "COA": "bisector", "MOM": "mom", "LM": "som", "RM": "lom"}
+WORDS = Words("FML")
 MODIFIERS = {"not": "not", "very": "very", "more_or_less": "somewhat", "intensify": "extremely"}
 """Words for hedges; *extremely* is called contrast intensification elsewhere."""
 
@@ -93,8 +86,8 @@ def read(text: str) -> System:
             f"{len(outputs)} outputs and {len(bases)} rule bases."
         )
     base = bases[0]
-    implication = _word(base, "activationMethod", T_NORMS, "min")
-    norms = _word(base, "andMethod", T_NORMS, "min"), _word(base, "orMethod", S_NORMS, "max")
+    implication = _word(base, "activationMethod", WORDS.t_norms, "min")
+    norms = _word(base, "andMethod", WORDS.t_norms, "min"), _word(base, "orMethod", WORDS.s_norms, "max")
     variables = tuple(
         Variable(_name(element), _terms(element, _set), *_domain(element), element.get("scale", "") or "")
         for element in inputs
@@ -220,8 +213,8 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
     low, high = _domain(element)
     if element.tag == "fuzzyVariable":
         terms = _terms(element, _set)
-        method = _word(element, "defuzzifier", DEFUZZIFIERS, "centroid")
-        accumulation = _word(element, "accumulation", ACCUMULATIONS, "max")
+        method = _word(element, "defuzzifier", WORDS.defuzzifiers, "centroid")
+        accumulation = _word(element, "accumulation", WORDS.accumulations, "max")
         if terms and all(isinstance(term, Singleton) for term in terms.values()) and method == "centroid":
             return Output(_name(element), terms, low, high, value, defuzzify="average", accumulation=accumulation)
         return Output(
@@ -270,6 +263,87 @@ def _word(element: Element, key: str, known: Mapping[str, str], default: str) ->
     return known[said.upper()]
 
 
+# ---------------------------------------------------------------------- shapes
+
+_EDGES = {"leftGaussianShape": "exp(-0.5*max(x, 0)^2)", "rightGaussianShape": "exp(-0.5*min(x, 0)^2)"}
+"""Half a Gaussian, of center 0 and width 1; on the other side of the center the membership is 1."""
+
+_FORMULAS = {
+    **{text: (shape, False) for shape, text in _EDGES.items()},
+    **{f"1 - {text}": (shape, True) for shape, text in {**_EDGES, "gaussianShape": "exp(-0.5*x^2)"}.items()},
+}
+"""The shapes that formulas stand for, and whether they are complements."""
+
+SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
+    "triangularShape": (3, Triangular),
+    "trapezoidShape": (4, Trapezoidal),
+    "rectangularShape": (2, Rectangle),
+    "gaussianShape": (2, Gaussian),
+    "singletonShape": (1, Singleton),
+    "sShape": (2, SShape),
+    "zShape": (2, ZShape),
+    "leftLinearShape": (2, lambda start, end: Ramp(end, start)),
+    "rightLinearShape": (2, Ramp),
+    "leftGaussianShape": (2, lambda center, width: Formula(_EDGES["leftGaussianShape"], center, width)),
+    "rightGaussianShape": (2, lambda center, width: Formula(_EDGES["rightGaussianShape"], center, width)),
+}
+"""Shapes: how many parameters they have, and the set that they mean."""
+
+
+def complement(chosen: MembershipFunction) -> MembershipFunction:
+    """Return the set of memberships ``1 - mu``, of a family that can be trained and written again if there is one.
+
+    Examples
+    --------
+    >>> complement(Ramp(1, 3)), complement(Triangular(0, 1, 2))
+    (Ramp(start=3.0, end=1.0), Discrete(0.0, 1.0, 1.0, 0.0, 2.0, 1.0))
+    >>> complement(Gaussian(3, 0.5)).text
+    '1 - exp(-0.5*x^2)'
+    """
+    values = chosen.parameters
+    if isinstance(chosen, Ramp):
+        return Ramp(values[1], values[0])
+    if isinstance(chosen, SShape | ZShape):
+        return (ZShape if isinstance(chosen, SShape) else SShape)(*values)
+    if isinstance(chosen, Gaussian):
+        return Formula("1 - exp(-0.5*x^2)", *values)
+    if isinstance(chosen, Formula) and chosen.text in _EDGES.values():
+        return Formula(f"1 - {chosen.text}", *values)
+    if isinstance(chosen, Triangular | Trapezoidal) and values[-2] < values[-1]:  # no edge that includes its end
+        degrees = (1.0, *[0.0] * (len(values) - 2), 1.0)
+        return Discrete(*(number for point in zip(values, degrees, strict=True) for number in point))
+    if isinstance(chosen, Discrete):
+        return Discrete(*(number for x, mu in chosen.points for number in (x, 1.0 - mu)))
+    return Formula(f"1 - ({formula_of(chosen)})")
+
+
+def _is_shape(chosen: Formula) -> bool:
+    """Return whether a formula stands for a shape."""
+    return chosen.text in _FORMULAS
+
+
+def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
+    """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead.
+
+    Examples
+    --------
+    >>> shape_of(complement(Gaussian(3, 0.5)))
+    ('gaussianShape', (3.0, 0.5), True)
+    """
+    values = chosen.parameters
+    if isinstance(chosen, Ramp):
+        return "rightLinearShape" if chosen.side > 0 else "leftLinearShape", tuple(sorted(values)), False
+    if isinstance(chosen, Formula) and _is_shape(chosen):
+        shape, turned = _FORMULAS[chosen.text]
+        return shape, values, turned
+    families = {
+        shape: make.name
+        for shape, (_, make) in SHAPES.items()
+        if isinstance(make, type) and issubclass(make, MembershipFunction)
+    }
+    return word_for("membership family", chosen.name, families, "FML"), values, False
+
+
 # ---------------------------------------------------------------------- rules
 
 Terms = Mapping[str, Mapping[str, object]]
@@ -304,10 +378,10 @@ class _Premises:
         """Raise an error if an element has norms of its own that are not those of the rule base."""
         t_norm, s_norm = self.norms
         for key, known, shared in (
-            ("andMethod", T_NORMS, t_norm),
-            ("t-norm", T_NORMS, t_norm),
-            ("orMethod", S_NORMS, s_norm),
-            ("t-conorm", S_NORMS, s_norm),
+            ("andMethod", WORDS.t_norms, t_norm),
+            ("t-norm", WORDS.t_norms, t_norm),
+            ("orMethod", WORDS.s_norms, s_norm),
+            ("t-conorm", WORDS.s_norms, s_norm),
         ):
             if _word(element, key, known, shared) != shared:
                 raise RuleSyntaxError(
@@ -334,9 +408,9 @@ def _modified(premise: Expression, hedge: str) -> Expression:
     return type(premise)(tuple(_modified(part, hedge) for part in premise.parts))
 
 
-def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[Statement]:
-    for number, rule in enumerate((part for part in base if part.tag in ("rule", "tskRule")), start=1):
-        where = f"Rule {number}"
+def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[SystemRule]:
+    for position, rule in enumerate((part for part in base if part.tag in ("rule", "tskRule")), start=1):
+        where = f"Rule {position}"
         joined = rule.get("connector", "and").lower()
         asked = [premises.clause(part, where) for part in rule.iter("clause") if _inside(rule, "antecedent", part)]
         if len(asked) > 1:
@@ -354,7 +428,7 @@ def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[State
             clause.variable: clause if clause.hedges else clause.term for clause in said
         }
         premise = And(tuple(asked)) if joined == "and" else Or(tuple(asked))
-        yield Statement(simplified(premise), conclusions, _number(rule.get("weight", "1"), f"The weight of {where}"))
+        yield SystemRule(simplified(premise), conclusions, _number(rule.get("weight", "1"), f"The weight of {where}"))
 
 
 def _inside(rule: Element, name: str, part: Element) -> bool:
@@ -383,3 +457,138 @@ def _clause(element: Element, known: Terms, where: str) -> Is:
             f"{did_you_mean(term, terms)}"
         )
     return Is(variable, term, (MODIFIERS[modifier],) if modifier else ())
+
+
+# ---------------------------------------------------------------------- writing
+
+
+class _Writer(Writer):
+    title, words, sets = "FML", WORDS, {}
+
+    def term_name(self, name: str) -> str:
+        return name
+
+    def text(self, comments: Iterable[str] = ()) -> str:
+        system = self.system
+        kinds = {_kind(output) for output in system.outputs}
+        if len(kinds) > 1:
+            raise ParameterError(
+                f"FML holds systems of one kind, these outputs are of several: {listed(sorted(kinds))}."
+            )
+        if system.limited or system.activation != "general":
+            raise ParameterError("FML cannot clip inputs (limited=True) or choose rules (activation): change that.")
+        if any(output.clip or output.hold or output.defuzzify == "sum" for output in system.outputs):
+            raise ParameterError("FML cannot express sums, clipped outputs or previous values (clip, hold).")
+        self.check_singletons()
+        kind = kinds.pop()
+        root = Element("fuzzySystem", {"xmlns": "http://www.ieee1855.org", "name": "rules"})
+        knowledge = ElementTree.SubElement(root, "knowledgeBase")
+        for variable in system.inputs:
+            about = {"name": variable.name, "scale": variable.unit, **_domain_text(variable), "type": "input"}
+            _add_terms(ElementTree.SubElement(knowledge, "fuzzyVariable", about), variable.terms)
+        for output in system.outputs:
+            about = {"name": output.name, **_domain_text(output), "type": "output"}
+            if kind == "mamdani":
+                about["accumulation"] = self.operator("accumulation", output.accumulation)
+                about["defuzzifier"] = self.operator("defuzzifier", output.defuzzify)
+            else:
+                about["combination"] = "WA"
+            about["defaultValue"] = number(output.default)
+            name = {"mamdani": "fuzzyVariable", "tsk": "tskVariable", "tsukamoto": "tsukamotoVariable"}[kind]
+            _add_terms(ElementTree.SubElement(knowledge, name, about), output.terms, tsk=kind == "tsk")
+        implication = self.shared("implication", system.outputs) if kind == "mamdani" else None
+        operators = {
+            "activationMethod": self.operator("implication", implication or "min"),
+            "andMethod": self.operator("T-norm", system.t_norm),
+            "orMethod": self.operator("S-norm", system.s_norm),
+        }
+        rules = ElementTree.SubElement(root, f"{kind}RuleBase", {"name": "rules", **operators})
+        for position, rule in enumerate(system.rules, start=1):
+            self._add_rule(rules, position, rule, "tsk" if kind == "tsk" else "")
+        ElementTree.indent(root)
+        notes = [f"<!-- {comment.replace('--', '- -')} -->" for comment in comments]
+        body = ElementTree.tostring(root, encoding="unicode")
+        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', *notes, body, ""])
+
+    def changes(self) -> list[str]:
+        changes = []
+        if any(not output.weighted for output in self.system.outputs):
+            changes.append("The resolution of outputs is not kept.")
+        return changes
+
+    def _add_rule(self, base: Element, position: int, rule: SystemRule, prefix: str) -> None:
+        premise = rule.premise
+        parts = premise.parts if isinstance(premise, And | Or) else (premise,)
+        conditions = [part for part in parts if isinstance(part, Is) and len(part.hedges) <= 1]
+        if len(conditions) != len(parts) or not parts:
+            raise self.error(
+                position,
+                ", where conditions are joined all by AND or all by OR, each with at most one modifier: split the "
+                "rule, or use another format.",
+            )
+
+        def tag(name: str) -> str:  # FML's names for the parts of Sugeno rules
+            return f"tsk{name.capitalize()}" if prefix else name
+
+        about = {"name": f"rule{position}", "connector": "or" if isinstance(premise, Or) else "and"}
+        element = ElementTree.SubElement(base, tag("rule"), {**about, "weight": number(rule.weight)})
+        antecedent = ElementTree.SubElement(element, "antecedent")
+        for condition in conditions:
+            _add_clause(antecedent, "clause", condition, position)
+        then = ElementTree.SubElement(ElementTree.SubElement(element, tag("consequent")), tag("then"))
+        for name, term in rule.conclusions.items():
+            _add_clause(then, tag("clause"), term if isinstance(term, Is) else Is(name, term), position)
+
+
+def _kind(output: Output) -> str:
+    if not output.weighted:
+        return "mamdani"
+    numbers = all(isinstance(term, tuple | Singleton) for term in output.terms.values())
+    if any(isinstance(term, Formula) for term in output.terms.values()):
+        raise ParameterError(f"FML cannot compute {output.name!r:.60} by a formula: use another format.")
+    if output.accumulation != "sum":
+        raise ParameterError(f"FML cannot join the strengths of {output.name!r:.60} by {output.accumulation!r}.")
+    return "tsk" if numbers else "tsukamoto"
+
+
+def _domain_text(variable: Variable | Output) -> dict[str, str]:
+    ends = {"domainleft": variable.low, "domainright": variable.high}
+    return {key: number(end) for key, end in ends.items() if end is not None}
+
+
+def _add_terms(variable: Element, terms: Mapping[str, Term], *, tsk: bool = False) -> None:
+    for name, term in terms.items():
+        if tsk:
+            values = term.parameters if isinstance(term, Singleton) else term
+            assert isinstance(values, tuple)
+            element = ElementTree.SubElement(variable, "tskTerm", {"name": name, "order": str(int(len(values) > 1))})
+            for value in values:
+                ElementTree.SubElement(element, "tskValue").text = number(value)
+        else:
+            assert isinstance(term, MembershipFunction)
+            kind = "tsukamotoTerm" if variable.tag == "tsukamotoVariable" else "fuzzyTerm"
+            _add_shape(ElementTree.SubElement(variable, kind, {"name": name}), term)
+
+
+def _add_shape(element: Element, term: MembershipFunction) -> None:
+    if isinstance(term, Discrete):
+        shape = ElementTree.SubElement(element, "pointSetShape")
+        for x, y in term.points:
+            ElementTree.SubElement(shape, "point", {"x": number(x), "y": number(y)})
+        return
+    word, values, turned = shape_of(term)
+    element.set("complement", "true" if turned else "false")
+    ElementTree.SubElement(element, word, {f"param{n + 1}": number(value) for n, value in enumerate(values)})
+
+
+def _add_clause(parent: Element, kind: str, clause: Is, position: int) -> None:
+    words = {ours: word for word, ours in MODIFIERS.items()}
+    if len(clause.hedges) > 1 or any(hedge not in words for hedge in clause.hedges):
+        raise ParameterError(f"Rule {position}: FML has no modifier for {' '.join(clause.hedges)!r}.")
+    about = {"modifier": words[clause.hedges[0]]} if clause.hedges else {}
+    element = ElementTree.SubElement(parent, kind, about)
+    ElementTree.SubElement(element, "variable").text = clause.variable
+    ElementTree.SubElement(element, "term").text = clause.term
+
+
+register_exchange_format("fml", (".fml", ".xml"), read, _Writer)

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.files._format import Format, Rules, register_format
-from fuzzymil.rules.files._system import parts
+from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.language import printer, source
-from fuzzymil.rules.mamdani import MamdaniRules
 from fuzzymil.rules.premise import And, Expression, Is
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -28,7 +27,7 @@ class _Conclusions(NamedTuple):
     default: list[str] | None = None
 
 
-def markdown(rules: Rules, max_conditions: int | None = None, digits: int | None = 4) -> str:
+def markdown(rules: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
     """Return rules as a Markdown table: one row per rule, one column per feature, conclusions last.
 
     Premises with OR, or with NOT before parentheses, are written in one column instead; a second table then
@@ -50,7 +49,7 @@ def markdown(rules: Rules, max_conditions: int | None = None, digits: int | None
     )
 
 
-def latex(rules: Rules, max_conditions: int | None = None, digits: int | None = 4) -> str:
+def latex(rules: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
     """Return rules as a LaTeX table that needs no packages; see `markdown`."""
 
     def line(cells: Iterable[str]) -> str:
@@ -77,15 +76,11 @@ def latex(rules: Rules, max_conditions: int | None = None, digits: int | None = 
 _RULE = "rule"
 
 
-def _conclusions(rules: Rules, max_conditions: int | None, digits: int | None) -> _Conclusions:
+def _conclusions(base: RuleBase, max_conditions: int | None, digits: int | None) -> _Conclusions:
     """Return the last columns of a table; what additive rules add has a sign."""
-    if isinstance(rules, MamdaniRules):
-        sets = [
-            [_condition(_is(output.name, said.get(output.name)), output, digits) for output in rules.outputs]
-            for said in rules.conclusions
-        ]
-        return _Conclusions([output.title for output in rules.outputs], sets)
-    base = rules
+    if base.concludes_sets:
+        sets = [[_condition(rule.terms.get(each.name), each, digits) for each in base.outputs] for rule in base.rules]
+        return _Conclusions([output.title for output in base.outputs], sets)
 
     def cell(row: tuple[float, ...]) -> str:
         sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
@@ -93,11 +88,7 @@ def _conclusions(rules: Rules, max_conditions: int | None, digits: int | None) -
 
     rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
     default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
-    return _Conclusions([*base.outputs], rows, default)
-
-
-def _is(output: str, said: str | Is | None) -> Is | None:
-    return Is(output, said) if isinstance(said, str) else said
+    return _Conclusions([*base.output_names], rows, default)
 
 
 def _condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
@@ -110,10 +101,9 @@ def _condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
     return f"{words}: {printer.format_set(variable.terms[asked.term], digits)}"
 
 
-def _tables(rules: Rules, max_conditions: int | None, digits: int | None) -> list[_Table]:
+def _tables(base: RuleBase, max_conditions: int | None, digits: int | None) -> list[_Table]:
     """Return the table of the rules, and one of their terms if the premises do not fit into a grid."""
-    base, _ = parts(rules)
-    said = _conclusions(rules, max_conditions, digits)
+    said = _conclusions(base, max_conditions, digits)
     asked = [_row(rule.premise) for rule in base.rules]
     grid = [row for row in asked if row is not None]
     if len(grid) == len(asked):

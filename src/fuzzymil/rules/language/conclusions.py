@@ -87,7 +87,7 @@ class ConclusionReader(PremiseReader):
         self.skip_decimal_comma()
         return value
 
-    def conclusion(self, output: Token) -> Linear | str | Is | None:
+    def conclusion(self, output: Token) -> Linear | Is | None:
         """Parse what is concluded about an output; None after a mistake."""
         start = self.token
         number = self.kinds(3)[1:2] == ["number"] or self.kinds(3)[1:] == ["-", "number"]
@@ -107,7 +107,7 @@ class ConclusionReader(PremiseReader):
             return Linear(-found.constant, {name: -slope for name, slope in found.slopes.items()})
         return found
 
-    def concluded_term(self, output: Token) -> str | Is | None:
+    def concluded_term(self, output: Token) -> Is | None:
         """Parse ``is great`` or ``is very great``."""
         self.advance()
         hedges = []
@@ -118,7 +118,7 @@ class ConclusionReader(PremiseReader):
             term = self.term(output.text, variable)
             if term not in variable.terms:
                 return None
-            return Is(output.text, term, tuple(hedges)) if hedges else term
+            return Is(output.text, term, tuple(hedges))
         if self.parsed.outputs:
             self.unknown("output", output, self.parsed.outputs)
         else:

@@ -21,10 +21,10 @@ class Linear(NamedTuple):
 
 
 class ParsedRule(NamedTuple):
-    """One rule; a conclusion is a linear function, or a term of the output, maybe with hedges; None after a mistake."""
+    """One rule; a conclusion is a linear function, or a term of the output; None after a mistake."""
 
     premise: Expression
-    conclusions: dict[str, Linear | str | Is | None]
+    conclusions: dict[str, Linear | Is | None]
     weight: float
     place: Place
     adds: Place | None  # of the first ``+=`` or ``-=``

@@ -196,7 +196,7 @@ class _Reader(DeclarationReader, ConclusionReader, CommentReader):
         label, start = self.start_of_rule()
         premise = self.whole_premise(start)
         self.take_then()
-        conclusions: dict[str, Linear | str | Is | None] = {}
+        conclusions: dict[str, Linear | Is | None] = {}
         signs: dict[str, Place] = {}
         more = True
         while more:

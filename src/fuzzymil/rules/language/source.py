@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
+from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules._rule_set import R, RuleSet
+from fuzzymil.rules.conclusion import PER_OUTPUT, SETTINGS, Defuzzification
 from fuzzymil.rules.language import cures, parser, printer
 from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
 from fuzzymil.rules.premise import Expression, Is, plain_conditions
@@ -17,6 +18,7 @@ from fuzzymil.rules.rule import Rule, Variable
 __all__ = [
     "build",
     "commented",
+    "concluded_text",
     "declaration",
     "default_text",
     "describe_terms",
@@ -30,11 +32,11 @@ __all__ = [
     "written",
 ]
 
-_SETTINGS = tuple(
-    field.name
-    for field in dataclasses.fields(RuleSet)
-    if field.name not in ("variables", "rules", "outputs", "comment")
+_OF_NUMBERS = (
+    *("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
+    *("normalize", "default", "limited", "s_norm"),
 )
+_OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, "default", "activation")
 
 _MAX_COEFS = 10_000_000
 
@@ -44,12 +46,70 @@ T = TypeVar("T")
 
 
 def parse(
-    make: Callable[..., R], text: str | Iterable[str], variables: Iterable[Variable] | None = None, **operators: Any
+    make: Callable[..., R],
+    text: str | Iterable[str],
+    variables: Iterable[Variable] | None = None,
+    outputs: Iterable[Variable] | None = None,
+    **operators: Any,
 ) -> R:
-    """Parse a rule base; see `RuleBase.parse`."""
-    parsed = parser.read(text, variables or ())
-    check_settings(parsed, _SETTINGS, operators, functools.partial(make, (Variable("x"),), (Rule({}, [[0.0]]),)))
-    check_content(parsed, "y = 1")
+    """Parse a rule base; see `RuleBase.parse`. The first conclusion tells whether rules conclude numbers or sets."""
+    parsed = parser.read(text, variables or (), outputs or ())
+    said = [said for rule in parsed.rules for said in rule.conclusions.values()]
+    with_sets = isinstance(said[0], Is) or (said[0] is None and bool(parsed.outputs)) if said else bool(parsed.outputs)
+    check_settings(parsed, _OF_SETS if with_sets else _OF_NUMBERS, operators, _probe(make, with_sets))
+    check_content(parsed, "output is term" if with_sets else "y = 1")
+    return (_with_sets if with_sets else _with_numbers)(make, parsed, operators)
+
+
+def _probe(make: Callable[..., R], with_sets: bool) -> Callable[..., R]:
+    """Return a function that makes a smallest rule base, to try out settings."""
+    if with_sets:
+        output = Variable("y", {"any": Ramp(0, 2)}, 0, 2)
+        return functools.partial(_made, make, (Variable("x"),), (Rule({}, {"y": "any"}),), (output,))
+    return functools.partial(make, (Variable("x"),), (Rule({}, [[0.0]]),))
+
+
+def _made(
+    make: Callable[..., R],
+    variables: Iterable[Variable],
+    rules: Iterable[Rule],
+    outputs: Iterable[Variable],
+    comment: str = "",
+    **settings: Any,
+) -> R:
+    """Make rules that conclude sets; the settings are those of the rule base, and of its `Defuzzification`."""
+    own = {name: settings.pop(name) for name in SETTINGS if name in settings}
+    settings = {"t_norm": "min", "aggregation": "max"} | settings
+    return make(
+        tuple(variables),
+        tuple(rules),
+        tuple(outputs),
+        defuzzification=Defuzzification(**own),
+        comment=comment,
+        **settings,
+    )
+
+
+def _with_sets(make: Callable[..., R], parsed: Parsed, operators: Mapping[str, Any]) -> R:
+    for rule in parsed.rules:
+        for name, said in rule.conclusions.items():
+            if isinstance(said, Linear):
+                parsed.mistakes.add(
+                    rule.place,
+                    f"{name!r:.60} is set to a number, but other conclusions of these rules are terms of outputs: "
+                    f"write a term, for example '{printer.quoted(name)} is likely', or numbers in all rules.",
+                )
+    settle_default(parsed, tuple(parsed.outputs), operators)
+    parsed.mistakes.check()
+    rules = []
+    for rule in parsed.rules:
+        terms = {name: said for name, said in rule.conclusions.items() if isinstance(said, Is)}
+        rules.append(Rule(rule.premise, terms, rule.weight, rule.label, rule.comment))
+    content = parsed.variables.values(), rules, parsed.outputs.values()
+    return build(functools.partial(_made, make, *content, comment=parsed.comment), parsed, operators)
+
+
+def _with_numbers(make: Callable[..., R], parsed: Parsed, operators: Mapping[str, Any]) -> R:
     _settle_sum(parsed, operators)
     outputs = _outputs(parsed)
     settle_default(parsed, outputs, operators)
@@ -225,12 +285,11 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
     said = rule.conclusions.get(name, nothing)
     if isinstance(said, Linear):
         return said
-    if isinstance(said, str | Is):
-        term = said.term if isinstance(said, Is) else said
+    if isinstance(said, Is):
         parsed.mistakes.add(
             rule.place,
-            f"{name!r:.60} is set to a term ({term!r:.60}), which makes this a Mamdani rule (use MIMamdani). "
-            "A Sugeno rule concludes a number, for example 'y = 1'.",
+            f"{name!r:.60} is set to a term ({said.term!r:.60}), but other conclusions of these rules are numbers: "
+            "write a number, for example 'y = 1', or terms in all rules.",
         )
     return Linear(0.0, {})
 
@@ -283,13 +342,26 @@ def statements(base: RuleSet, max_conditions: int | None = None, digits: int | N
     'IF x1 is high THEN y = 0.67'
     """
     return [
-        f"IF {premise_text(base, rule, max_conditions)} THEN "
-        + printer.conclusions(
-            base.outputs, rule.coefs, base.feature_names, digits, max_conditions, adds=not base.normalize
-        )
+        f"IF {premise_text(base, rule, max_conditions)} THEN {concluded_text(base, r, digits, max_conditions)}"
         + printer.with_weight(rule.weight, digits)
-        for rule in base.rules
+        for r, rule in enumerate(base.rules)
     ]
+
+
+def concluded_text(base: RuleSet, rule: int, digits: int | None = 4, max_conditions: int | None = None) -> str:
+    """Return the conclusion of a rule, counted from 0, as text: ``sky = 0.9``, or ``risk is very great``.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> concluded_text(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]), 1, digits=2)
+    'y = 0.67'
+    """
+    said = base.rules[rule]
+    if said.terms:
+        return ", ".join(map(printer.premise_text, said.terms.values()))
+    names = base.output_names, said.coefs, base.feature_names
+    return printer.conclusions(*names, digits, max_conditions, adds=not base.normalize)
 
 
 def title(rule: Rule, place: int) -> str:
@@ -325,7 +397,7 @@ def default_text(base: RuleSet, digits: int | None) -> str:
     >>> default_text(rules, 3)
     'Default: y = -2.9'
     """
-    values = zip(base.outputs, base.default, strict=True)
+    values = zip(base.output_names, base.default, strict=True)
     said = (f"{printer.quoted(output)} = {printer.format_number(value, digits)}" for output, value in values)
     return f"Default: {', '.join(said)}"
 
@@ -343,7 +415,7 @@ def premise_text(base: RuleSet, rule: Rule, max_conditions: int | None) -> str:
 
 
 def describe_terms(base: RuleSet, digits: int = 4) -> str:
-    """Return the definition of every term, one line per variable.
+    """Return the definition of every term, one line per variable; outputs of which rules conclude sets come last.
 
     Examples
     --------
@@ -351,7 +423,7 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).describe_terms())
     x1: low = Gaussian(0, 0.3), high = Gaussian(1, 0.3)
     """
-    return printer.described(base.variables, digits)
+    return printer.described(base.all_variables, digits)
 
 
 def to_source(base: RuleSet) -> str:
@@ -365,8 +437,12 @@ def to_source(base: RuleSet) -> str:
     True
     """
     declared = [declaration("VARIABLE", variable) for variable in base.variables]
+    if base.concludes_sets:
+        declared += [declaration("OUTPUT", output) for output in base.outputs]
     said = set() if base.normalize else {"normalize", "default"}  # by the rules themselves
-    settings = using({name: getattr(base, name) for name in _SETTINGS if name not in said})
+    known = _OF_SETS if base.concludes_sets else _OF_NUMBERS
+    owners = {name: base.defuzzification if name in SETTINGS else base for name in known if name not in said}
+    settings = using({name: getattr(owner, name) for name, owner in owners.items()})
     return written(base.comment, [*declared, settings], base.rules, _lines(base, None, None))
 
 

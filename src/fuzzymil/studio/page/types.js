@@ -7,7 +7,6 @@
  * @property {string} name
  * @property {string} family
  * @property {string} shown for example "Gaussian(0.5, 0.2)"
- * @property {string} source
  * @property {Parameter[]} parameters
  * @property {HandleFacts[]} handles
  * @property {number[]} curve along the axis of the variable
@@ -35,7 +34,6 @@
  * @property {string} label
  * @property {string} comment
  * @property {string} text
- * @property {string} source
  * @property {string} premise
  * @property {string} conclusion
  * @property {Record<string, any>} conclusions
@@ -43,7 +41,6 @@
  * @property {boolean} on
  * @property {number | null} line
  * @property {boolean} plain
- * @property {boolean} quantified
  * @property {{variable: string, term: string, hedges: string[], negated: boolean}[]} conditions
  */
 /**
@@ -67,7 +64,6 @@
  * @property {Variable[]} variables
  * @property {Rule[]} rules
  * @property {string[]} outputs
- * @property {Record<string, any>} operators
  * @property {Record<string, number>} default
  * @property {string[] | null} classes
  * @property {string | null} positive

@@ -5,8 +5,8 @@ import types
 
 import pytest
 
-from fuzzymil._utils import progress
-from fuzzymil._utils.progress import _Shown, in_notebook, shown_bar
+from fuzzymil.learn.train import progress
+from fuzzymil.learn.train.progress import _Shown, in_notebook, shown_bar
 
 
 class Clock:

@@ -1,9 +1,10 @@
-"""Pieces of a text with their positions, so that every error points at its line and character."""
+"""Text in other programs' formats: pieces with their positions, so that errors point at them, and names that fit."""
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -141,3 +142,71 @@ def fuzzy_set(where: Piece, make: Callable[..., MembershipFunction], values: Ite
         return make(*values)
     except ParameterError as problem:
         raise where.error(str(problem)) from None
+
+
+# ---------------------------------------------------------------------- words and names that a format can write
+
+
+def word_for(what: str, ours: str, words: Mapping[str, str], format: str) -> str:
+    """Return the word of ``format`` for ``ours``; ``words`` maps its words to our names, ``what`` says what they name.
+
+    Examples
+    --------
+    >>> word_for("T-norm", "min", {"Minimum": "min"}, "FLL")
+    'Minimum'
+    >>> word_for("T-norm", "yager", {"Minimum": "min"}, "FLL")
+    Traceback (most recent call last):
+    ...
+    fuzzymil.ParameterError: FLL has no word for the T-norm 'yager'. Use one of min, or save ...
+    """
+    for word, meaning in words.items():
+        if meaning == ours:
+            return word
+    raise ParameterError(
+        f"{format} has no word for the {what} {ours!r}. Use one of {listed(dict.fromkeys(words.values()))}, "
+        "or save the rules as .json or .rules, which support all of them."
+    )
+
+
+_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
+)
+"""Letters that Unicode does not take apart."""
+
+
+def distinct(names: Iterable[str], writable: Callable[[str], str]) -> dict[str, str]:
+    """Return how each name is written: unchanged if possible, otherwise changed, and numbered where needed.
+
+    Examples
+    --------
+    >>> distinct(["a b", "ab", "a  b"], lambda name: name.replace(" ", ""))
+    {'a b': 'ab2', 'ab': 'ab', 'a  b': 'ab3'}
+    """
+    words = {name: writable(name) for name in names}
+    taken = {name for name, word in words.items() if name == word}
+    counts: dict[str, int] = {}
+    for name, base in words.items():
+        word = base
+        while word in taken and word != name:
+            counts[base] = counts.get(base, 1) + 1
+            word = f"{base}{counts[base]}"
+        taken.add(word)
+        words[name] = word
+    return words
+
+
+def plain_word(name: str) -> str:
+    """Return a name as a word of ASCII letters, digits and underscores; accents are dropped.
+
+    Examples
+    --------
+    >>> plain_word("élevé (max)"), plain_word("dV*"), plain_word("größer"), plain_word("高"), plain_word("2nd")
+    ('eleve_max', 'dV', 'grosser', 'u9AD8', '_2nd')
+    """
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        return name
+    apart = unicodedata.normalize("NFKD", name.translate(_LETTERS))
+    kept = "".join(character for character in apart if not unicodedata.combining(character))
+    spelled = "".join(f"u{ord(c):04X}" if not c.isascii() and c.isalnum() else c for c in kept)
+    word = re.sub(r"[^A-Za-z0-9_]+", "_", spelled).strip("_")
+    return f"_{word}" if not word or word[0].isdigit() else word

@@ -1,0 +1,494 @@
+"""The parts of an explanation, as immutable values: rules, parts of their premises, witnesses, conditions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from fuzzymil.explain.coverage import Unusual
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.premise import Expression, Is
+from fuzzymil.rules.rule import Rule
+
+__all__ = [
+    "ConditionExplanation",
+    "Counterfactual",
+    "Facts",
+    "JoinedSet",
+    "PartExplanation",
+    "RuleExplanation",
+    "Witness",
+    "as_record",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class ConditionExplanation:
+    """One condition of a rule at a witness.
+
+    Attributes
+    ----------
+    variable, term : str
+    hedges : tuple of str
+        The words before the term, as in ``variable is [hedges] term``.
+    unit : str
+    value : float or None
+        The value of the witness; None if it is missing.
+    counted_as : float or None
+        The value after clipping to the variable's range, if the rules limit values.
+    shown : str or None
+        The value as a person writes it, if it is a category, a date or a time of day.
+    log_membership : float
+        Logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully, or
+        inside a NOT not at all: always in favor of the rule.
+    negated : bool
+        Whether the condition is inside a NOT (or an odd number of them).
+    log_support : float
+        Logarithm of the degree to which the condition supports the rule: the membership, or 1 minus it if negated.
+    limiting : bool
+        Whether this condition limits the truth of the rule: among conditions joined by AND the one with the least
+        support, among those joined by OR the one with the most.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> condition = found.rules[0].conditions[0]
+    >>> condition.text, condition.value, round(condition.membership, 3), condition.limiting
+    ('hue is high', 0.9, 0.946, True)
+    """
+
+    variable: str
+    term: str
+    hedges: tuple[str, ...]
+    unit: str
+    value: float | None
+    counted_as: float | None
+    log_membership: float
+    negated: bool
+    log_support: float
+    limiting: bool
+    shown: str | None = None
+
+    @property
+    def membership(self) -> float:
+        """Degree to which the condition holds."""
+        return math.exp(self.log_membership)
+
+    @property
+    def missing(self) -> bool:
+        """Whether the value of the witness is missing."""
+        return self.value is None
+
+    @property
+    def text(self) -> str:
+        """The condition as it is written in a rule."""
+        return printer.premise_text(Is(self.variable, self.term, self.hedges))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return as_record(self, "missing", "membership", optional=("shown",))
+
+
+@dataclasses.dataclass(frozen=True)
+class Witness:
+    """An instance that a part of a rule rests on.
+
+    Attributes
+    ----------
+    instance : int
+        Position in the bag.
+    share : float
+        Share of the instance in the degree to which the part holds.
+    log_truth : float
+        Logarithm of the degree to which the instance satisfies the part.
+    conditions : tuple of ConditionExplanation
+        The conditions at this instance, in the order of the rule.
+    source : dict or None
+        Where the instance comes from, if that is known: its line or row, and the columns that are no features.
+    where : str
+        The same in words.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> (witness,) = explain(rules, [[[0.1], [0.9]]]).rules[0].parts[0].witnesses
+    >>> witness.instance, round(witness.truth, 3), witness.conditions[0].value
+    (1, 0.946, 0.9)
+    """
+
+    instance: int
+    share: float
+    log_truth: float
+    conditions: tuple[ConditionExplanation, ...]
+    source: dict[str, Any] | None = None
+    where: str = ""
+
+    @property
+    def row(self) -> str:
+        """The line or row of the instance, ``line 835``; empty if it is not known."""
+        return next((f"{place} {row}" for place, row in (self.source or {}).items()), "")
+
+    @property
+    def truth(self) -> float:
+        """Degree to which the instance satisfies the part."""
+        return math.exp(self.log_truth)
+
+    @property
+    def decisive(self) -> tuple[ConditionExplanation, ...]:
+        """The limiting condition first, then those with the least support."""
+        return tuple(sorted(self.conditions, key=lambda condition: (not condition.limiting, condition.log_support)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return as_record(self, "truth", without=("log_truth", "where"), optional=("source",))
+
+
+@dataclasses.dataclass(frozen=True)
+class PartExplanation:
+    """A part of a rule's premise: a quantified one, such as ``SOME hue is blue``, or all of it.
+
+    Attributes
+    ----------
+    text : str
+        The part as it is written in the rule.
+    premise : Expression
+        What it asks of an instance.
+    quantifier : str or None
+        None: the rule has no quantifiers, and the rule base's aggregation joins the instances.
+    count : int or None
+        For *at least*.
+    negated : bool
+        Whether it is inside a NOT (or an odd number of them).
+    deciding : bool
+        Whether it decides how strongly the rule fires: of parts joined by AND the one that holds least, of parts
+        joined by OR the one that holds most.
+    log_degree : float
+        Logarithm of the degree to which it holds for the bag.
+    log_truth : tuple of float
+        Logarithm of the degree to which each instance satisfies it.
+    shares : tuple of float
+        Share of each instance in the degree; they sum to one. *Some* rests on the instances with the greatest truth,
+        *all* on those with the least, *at least k* on the k truest, *on average* and *most* on all in proportion to
+        their truth.
+    witnesses : tuple of Witness
+        The k truest instances for *at least k*, the truest first; otherwise the instance with the greatest share (among
+        equals, the one that satisfies the part best, then the first). None if the part has no conditions or, except for
+        *all*, if no instance satisfies it to any degree.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> from fuzzymil.rules.premise import Is, Quantified
+    >>> from fuzzymil.rules.rule import Rule
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> two_are_high = Rule(Quantified("at least", Is("hue", "high"), 2), [[1.0]])
+    >>> rules = RuleBase(rules.variables, [two_are_high], ("y",), normalize=False)
+    >>> (part,) = explain(rules, [[[0.9], [0.1], [1.0]]]).rules[0].parts
+    >>> part.text, round(part.degree, 3), [witness.instance for witness in part.witnesses]
+    ('AT LEAST 2 hue is high', 0.946, [2, 0])
+    """
+
+    text: str
+    premise: Expression
+    quantifier: str | None
+    count: int | None
+    negated: bool
+    deciding: bool
+    log_degree: float
+    log_truth: tuple[float, ...]
+    shares: tuple[float, ...]
+    witnesses: tuple[Witness, ...]
+
+    @property
+    def degree(self) -> float:
+        """Degree to which the part holds for the bag."""
+        return math.exp(self.log_degree)
+
+    @property
+    def truth(self) -> tuple[float, ...]:
+        """Degree to which each instance satisfies the part."""
+        return tuple(map(math.exp, self.log_truth))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return as_record(self, "degree", "truth", without=("premise", "log_truth"))
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleExplanation:
+    """What one rule concluded about the bag, and the instances that made it fire.
+
+    Attributes
+    ----------
+    member, index : int
+        Position of the ensemble member in ``members_``, and of the rule in it.
+    name : str
+        ``"Rule 3"``, or ``"Rule 3 of member 2"``.
+    rule : Rule
+        The rule itself.
+    text : str
+        The rule as text.
+    log_firing : float
+        Logarithm of the firing strength.
+    strength : float
+        Normalized strength; for additive rules, the firing strength.
+    outputs : tuple of float
+        Conclusion for each output.
+    contributions : tuple of float
+        Contribution to the score of each output.
+    contribution : float
+        Contribution to the explained score.
+    parts : tuple of PartExplanation
+        The parts of the premise: one for each quantifier, or a single one without quantifiers.
+    concluded : str
+        What a Mamdani rule concludes, ``risk is great``; its strength is then its share of the joined set, and its
+        outputs are the centers of these shares (NaN where it says nothing). Empty for rules that conclude numbers.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> rule = found.rules[0]
+    >>> rule.name, rule.text, rule.witness, round(rule.share, 2), round(rule.contribution, 2)
+    ('Rule 2', 'IF hue is high THEN y = 1', 1, 1.0, 0.5)
+    """
+
+    member: int
+    index: int
+    name: str
+    rule: Rule
+    text: str
+    log_firing: float
+    strength: float
+    outputs: tuple[float, ...]
+    contributions: tuple[float, ...]
+    contribution: float
+    parts: tuple[PartExplanation, ...]
+    concluded: str = ""
+
+    @property
+    def firing(self) -> float:
+        """Firing strength of the rule for the bag."""
+        return math.exp(self.log_firing)
+
+    @property
+    def witnesses(self) -> tuple[int, ...]:
+        """Positions in the bag of the witnesses of all parts."""
+        return tuple(dict.fromkeys(witness.instance for part in self.parts for witness in part.witnesses))
+
+    @property
+    def _first(self) -> Witness | None:
+        found = [part.witnesses[0] for part in sorted(self.parts, key=lambda part: not part.deciding) if part.witnesses]
+        return found[0] if found else None
+
+    @property
+    def witness(self) -> int | None:
+        """Position in the bag of the first witness of the deciding part; None if no part has a witness."""
+        return None if self._first is None else self._first.instance
+
+    @property
+    def share(self) -> float | None:
+        """Share of this witness in its part."""
+        return None if self._first is None else self._first.share
+
+    @property
+    def conditions(self) -> tuple[ConditionExplanation, ...]:
+        """The conditions of its part at this witness, in the order of the rule."""
+        return () if self._first is None else self._first.conditions
+
+    @property
+    def decisive(self) -> tuple[ConditionExplanation, ...]:
+        """These conditions, the limiting one first, then those with the least support."""
+        return () if self._first is None else self._first.decisive
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return as_record(self, "firing", "witness", "witnesses", without=("rule", "concluded"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Counterfactual:
+    """The prediction without one of the instances.
+
+    Attributes
+    ----------
+    instance : int
+        Position in the bag.
+    score : float
+        Score of the bag without the instance.
+    change : float
+        That score minus the score of the whole bag.
+    prediction : object
+        Prediction for the bag without the instance.
+    log_firing : float
+        Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
+        rules can predict confidently even where they hardly fire; this shows whether any still applies.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleBase
+    >>> from fuzzymil.explain import explain
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> found = explain(rules, [[[0.1], [0.9]]])
+    >>> found.counterfactuals[0].instance, round(found.counterfactuals[0].score, 2)
+    (1, 0.01)
+    """
+
+    instance: int
+    score: float
+    change: float
+    prediction: Any
+    log_firing: float
+
+    @property
+    def firing(self) -> float:
+        """Greatest firing strength without the instance."""
+        return math.exp(self.log_firing)
+
+    @property
+    def uncovered(self) -> bool:
+        """Whether no rule would fire at all."""
+        return self.log_firing == -math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        return as_record(self, "firing", "uncovered")
+
+
+@dataclasses.dataclass(frozen=True)
+class JoinedSet:
+    """What Mamdani rules concluded about a bag: their sets, joined into one, and the number that stands for it.
+
+    Attributes
+    ----------
+    output, unit : str
+        Name and unit of the output.
+    values : tuple of float
+        The values of the output at which sets are evaluated.
+    membership : tuple of float
+        Of these values in the joined set.
+    sets : dict of int to tuple of float
+        For each rule that says something about the output, by position from 0: the membership of these values in the
+        term that it concludes.
+    cuts : dict of int to tuple of float
+        The same, cut off or scaled by the strength of the rule.
+    point : float
+        The defuzzified value: the output.
+
+    Examples
+    --------
+    >>> from fuzzymil.explain import explain
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> found = explain(rules, [[[0.9], [0.3]]]).joined
+    >>> round(found.point, 3), [round(max(cut), 3) for cut in found.cuts.values()]
+    (0.389, [0.325, 0.882])
+    """
+
+    output: str
+    unit: str
+    values: tuple[float, ...]
+    membership: tuple[float, ...]
+    sets: dict[int, tuple[float, ...]]
+    cuts: dict[int, tuple[float, ...]]
+    point: float
+
+    def to_dict(self, most: int = 101) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON, with about ``most`` of the values."""
+        every = slice(None, None, max((len(self.values) - 1) // max(most - 1, 1), 1))
+        return {
+            "output": self.output,
+            "unit": self.unit,
+            "point": self.point,
+            "values": list(self.values[every]),
+            "membership": list(self.membership[every]),
+            "cuts": {str(rule): list(cut[every]) for rule, cut in self.cuts.items()},
+        }
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Facts:
+    """What `fuzzymil.explain.Explanation` knows, without the views of it; see there."""
+
+    bag: Any
+    n_instances: int
+    feature_names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    output: tuple[float, ...]
+    prediction: Any
+    classes: tuple[Any, ...] | None
+    probability: tuple[float, ...] | None
+    target: int
+    threshold: float
+    score: float
+    scale: str
+    baseline: float
+    log_firing: float
+    coverage: float | None
+    unusual: Unusual | None
+    additive: bool
+    uncovered: tuple[int, ...]
+    default: tuple[float, ...] | None
+    n_estimators: int
+    centered: bool
+    rules: tuple[RuleExplanation, ...]
+    counterfactuals: tuple[Counterfactual, ...]
+    joined: JoinedSet | None = None
+
+    @property
+    def firing(self) -> float:
+        """Greatest firing strength of any rule."""
+        return math.exp(self.log_firing)
+
+    @property
+    def is_uncovered(self) -> bool:
+        """Whether no rule fires, so that the output is the default."""
+        return len(self.uncovered) == self.n_estimators
+
+    def without(self, instance: int) -> Counterfactual | None:
+        """Return the counterfactual without an instance, or None if it is not the witness of a rule."""
+        return next((found for found in self.counterfactuals if found.instance == instance), None)
+
+
+def as_record(
+    value: Any, *properties: str, without: Collection[str] = (), optional: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the fields of a dataclass, and some properties, as JSON can hold them.
+
+    ``optional`` fields are left out if they are None.
+    """
+    fields = [field.name for field in dataclasses.fields(value) if field.name not in without]
+    found = {name: json_value(getattr(value, name)) for name in (*fields, *properties)}
+    return {name: each for name, each in found.items() if each is not None or name not in optional}
+
+
+def json_value(value: Any) -> Any:
+    """Return a value that JSON can hold: tuples as lists, infinite numbers as None, other objects as text."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, tuple | list):
+        return [json_value(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): json_value(part) for key, part in value.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

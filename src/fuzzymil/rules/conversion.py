@@ -1,0 +1,115 @@
+"""Rules that conclude numbers from rules that conclude sets, and the other way round."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.rules._rule_set import R
+from fuzzymil.rules.conclusion import TERMS, Defuzzification
+from fuzzymil.rules.premise import ANYTHING, Expression, Quantified, is_quantified
+from fuzzymil.rules.rule import Rule, Variable
+
+__all__ = ["to_mamdani", "to_sugeno"]
+
+_TERM_OF = {False: "negative", True: "positive"}
+_NEGLIGIBLE = 0.01  # of the greatest conclusion
+
+
+def to_sugeno(base: R) -> R:
+    """Return rules with the same premises that conclude numbers: the centers of the sets that these rules conclude.
+
+    Their output is the mean of these centers, weighted by the strengths of the rules. A rule that says nothing
+    about an output concludes its default. Rules that conclude numbers already stay as they are.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(0, 0.2, 0.4), great = Triangular(0.6, 0.8, 1)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> print(rules.to_sugeno())
+    Rule 1: IF depth is shallow THEN risk = 0.8
+    Rule 2: IF depth is deep THEN risk = 0.2
+    """
+    if not base.concludes_sets:
+        return base
+    rules = tuple(rule.concluding(rows) for rule, rows in zip(base.rules, base.coefs.tolist(), strict=True))
+    outputs = tuple(dataclasses.replace(output, terms={}) for output in base.outputs)
+    return dataclasses.replace(base, rules=rules, outputs=outputs, defuzzification=None)
+
+
+def to_mamdani(base: R, **settings: Any) -> R:
+    """Return rules that conclude sets and decide as these additive rules do.
+
+    A rule that raises an output concludes *positive*, one that lowers it *negative*, with a weight in proportion to
+    what it adds; the default becomes a rule about every bag. Sets are scaled (``implication="product"``) and added
+    (``accumulation="sum"``), so that the output is above one half exactly where the sum is above 0.
+
+    Parameters
+    ----------
+    **settings
+        As in `Defuzzification`.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> score = RuleBase.parse('''
+    ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+    ... Default: sky = -1
+    ... IF SOME hue is blue THEN sky += 4
+    ... IF SOME hue is red THEN sky -= 2
+    ... ''')
+    >>> rules = score.to_mamdani()
+    >>> print(rules)
+    Rule 1: IF hue is blue THEN sky is positive
+    Rule 2: IF hue is red THEN sky is negative WITH 0.5
+    Rule 3: IF anything THEN sky is negative WITH 0.25
+    >>> bags = [[[0.6]], [[0.1]], [[0.6], [0.1]], [[0.9]]]
+    >>> (rules.infer(bags).output > 0.5).ravel().tolist(), (score.infer(bags).output > 0).ravel().tolist()
+    ([True, False, True, False], [True, False, True, False])
+    """
+    if base.normalize or base.coefs.shape[2] > 1:
+        kind = "with slopes" if not base.normalize else "whose conclusions are averaged"
+        raise ParameterError(f"to_mamdani needs rules that add numbers to a default (THEN y += 2), got rules {kind}.")
+    free = base.aggregation == "max" or all(is_quantified(rule.premise) for rule in base.rules)
+    amounts = base.coefs[:, :, 0] * np.array([rule.weight for rule in base.rules])[:, None]
+    # The default speaks for every bag: a rule without a condition.
+    amounts = np.concatenate([amounts, np.array(base.default)[None]])
+    asked = [*base.rules, Rule(ANYTHING, [[0.0]])]
+    alphas = (*base.alpha, 1.0) if isinstance(base.alpha, tuple) else None
+    greatest = float(np.abs(amounts).max()) or 1.0
+    made, places = [], []
+    for place, (rule, row) in enumerate(zip(asked, amounts / greatest, strict=True)):
+        sizes = np.abs(row)
+        for weight in dict.fromkeys(sizes[sizes >= _NEGLIGIBLE].tolist()):  # outputs with equal weights share a rule
+            premise = _without_some(rule.premise) if free else rule.premise
+            said = zip(base.output_names, row, strict=True)
+            terms = {name: _TERM_OF[value > 0] for name, value in said if abs(value) == weight}
+            made.append(Rule(premise, terms, weight, rule.label, rule.comment))
+            places.append(place)
+    return dataclasses.replace(
+        base,
+        rules=tuple(made),
+        outputs=tuple(Variable(name, TERMS, 0.0, 1.0) for name in base.output_names),
+        aggregation="max" if free else base.aggregation,
+        alpha=base.alpha if alphas is None else tuple(alphas[place] for place in places),
+        conclusion_aggregation="softmax",
+        conclusion_alpha=1.0,
+        normalize=True,
+        default=(),
+        defuzzification=Defuzzification(**({"implication": "product", "accumulation": "sum"} | settings)),
+    )
+
+
+def _without_some(premise: Expression) -> Expression:
+    """Leave out a SOME about the whole premise: the maximum over instances means it, and other programs have none."""
+    if isinstance(premise, Quantified) and premise.quantifier == "some":
+        return premise.part
+    return premise
