@@ -7,7 +7,7 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import FAMILIES, Gaussian, MembershipFunction
 from fuzzymil.inference.movable import MovableGaussians, MovablePremises
-from fuzzymil.rules.inference import seen_bags
+from fuzzymil.rules.activations import seen_bags
 
 TEXT = """
 VARIABLE a: high = Sigmoid(5, 1.3), near = Gaussian(4, 2)

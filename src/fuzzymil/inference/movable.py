@@ -224,9 +224,7 @@ class MovablePremises:
             for each, parameters, derivatives, incidence in by_instance:
                 weight = of_rows @ incidence.T
                 total = [(weight * value).sum(axis=0) for value in derivatives]
-                each.add_slopes(
-                    found, [(weight * value).sum(axis=0) for value in own], parameters, self._unit[each.columns]
-                )
+                each.add_slopes(found, total, parameters, self._unit[each.columns])
             return found
 
         return truth, pullback
