@@ -131,7 +131,9 @@ class MovablePremises:
             if rest != ("and",):
                 fixed.append(Group(rest, group.rules, group.places, group.families))
         # Which value decides on a threshold is known beforehand, unless a missing one may, to a degree that changes.
-        partly = np.isnan(instances).any(axis=0) if missing_values is not None else np.zeros(instances.shape[1], bool)
+        partly: Array = np.zeros(instances.shape[1], bool)
+        if missing_values is not None:
+            partly = np.asarray(np.isnan(instances).any(axis=0))
         self._thresholds: list[tuple[_Conditions, Array]] = []
         self._conditions: list[_Conditions] = []
         start = 0
@@ -139,7 +141,7 @@ class MovablePremises:
             rows, columns = np.array([place for place, _ in conditions], int).T
             where = np.array([part for _, part in conditions], int)
             decided = np.array([self._quantifiers[part][0] in ("some", "at least") for part in where], bool)
-            alone: Array = np.full(len(where), family(kind) is Sigmoid)
+            alone = np.full(len(where), family(kind) is Sigmoid)
             alone &= (n_conditions[where] == 1) & decided & ~partly[columns]
             for chosen, is_threshold in ((alone, True), (~alone, False)):
                 if not chosen.any():
