@@ -1,4 +1,4 @@
-"""Which bag problem is it? Facts about the data, and how well each kind of rule and sober baselines do on it."""
+"""Which bag problem is it? Facts about the data, and how well each kind of rule and simple baselines do on it."""
 
 from __future__ import annotations
 
@@ -46,422 +46,7 @@ __all__ = [
     "diagnose",
 ]
 
-# Sober baselines, on the folds that rules were compared on: what can be predicted without any rule.
-
-
 SIZE, FOREST, LINEAR, NOTHING = "size", "forest", "linear", "nothing"
-_N_TREES = 100
-_N_TREES_ON_SIZES, _BAGS_PER_LEAF = 50, 5  # a single column is soon learned by heart
-_PENALTIES = (0.01, 0.1, 1.0)  # inverse ones; the best on the folds counts, as for rules
-
-
-class _Baseline(NamedTuple):
-    """A method with a few settings to choose from; each fits a table (b, columns) and returns a function to outputs."""
-
-    name: str
-    statistics: tuple[str, ...]
-    settings: Sequence[Callable[[Array, Array], Callable[[Array], Array]]]
-
-
-def baselines(
-    bags: Bags, targets: Array, folds: Array, *, classes: bool, seed: int, tick: Callable[[], None] = lambda: None
-) -> dict[str, Array]:
-    """Return what each baseline answers for held-out bags: outputs (b, k), logits of classes or numbers.
-
-    Parameters
-    ----------
-    bags : Bags
-        Missing values of a statistic are replaced by its median.
-    targets : array of shape (b, k)
-        0 or 1 for classes, one column for two of them; standardized numbers otherwise.
-    folds : array of int, shape (b,)
-        The part in which a bag is held out.
-    classes : bool
-    seed : int
-    tick : callable
-        Called after each fit, `n_fits` times in all.
-    """
-    from sklearn.impute import SimpleImputer
-
-    found = {}
-    for baseline in _known(bags, classes, seed):
-        table = bag_statistics(bags, baseline.statistics)
-        options = []
-        for fit in baseline.settings:
-            output = np.empty(targets.shape)
-            for fold in range(int(folds.max()) + 1):
-                inside, held = folds != fold, folds == fold
-                fill = SimpleImputer(strategy="median", keep_empty_features=True).fit(table[inside])
-                output[held] = fit(fill.transform(table[inside]), targets[inside])(fill.transform(table[held]))
-                tick()
-            options.append(output)
-        found[baseline.name] = min(options, key=lambda output: float(costs(output, targets, logistic=classes).mean()))
-    return found
-
-
-def n_fits(bags: Bags, n_folds: int) -> int:
-    """Return how many fits `baselines` makes."""
-    return n_folds * sum(len(each.settings) for each in _known(bags, classes=True, seed=0))
-
-
-def _known(bags: Bags, classes: bool, seed: int) -> Iterator[_Baseline]:
-    if bags.sizes.min() < bags.sizes.max():
-        yield _Baseline(SIZE, ("size",), [_forest(classes, seed, _N_TREES_ON_SIZES, min_samples_leaf=_BAGS_PER_LEAF)])
-    yield _Baseline(FOREST, THREE, [_forest(classes, seed)])
-    yield _Baseline(LINEAR, THREE, [_linear(classes, penalty) for penalty in _PENALTIES])
-    yield _Baseline(NOTHING, ("size",), [_constant(classes)])
-
-
-def _constant(classes: bool) -> Callable[[Array, Array], Callable[[Array], Array]]:
-    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
-        level = np.array([_usual(target) for target in targets.T]) if classes else targets.mean(axis=0)
-        return lambda rows: np.tile(level, (len(rows), 1))
-
-    return fit
-
-
-def _usual(target: Array) -> float:
-    """Return the logit of the share of a class; half a bag more on both sides (Jeffreys) keeps it finite."""
-    return float(logit((target.sum() + 0.5) / (len(target) + 1)))
-
-
-def _forest(
-    classes: bool, seed: int, n_trees: int = _N_TREES, **settings: Any
-) -> Callable[[Array, Array], Callable[[Array], Array]]:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-    from sklearn.linear_model import LogisticRegression
-
-    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
-        if not classes:
-            numbers = RandomForestRegressor(n_trees, max_features=1 / 3, random_state=seed, **settings)
-            numbers.fit(table, targets[:, 0] if targets.shape[1] == 1 else targets)
-            return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
-        forest = RandomForestClassifier(n_trees, oob_score=True, random_state=seed, **settings)
-        forest.fit(table, targets[:, 0] > 0.5 if targets.shape[1] == 1 else targets.argmax(axis=1))
-        places = forest.classes_.astype(int) - (targets.shape[1] == 1)  # of the columns; the first of two has none
-
-        def votes(shares: Array) -> Array:
-            # One vote more for every class (Laplace): trees that all agree are sure, but not infinitely.
-            found = np.zeros((len(shares), targets.shape[1]))
-            found[:, places[places >= 0]] = shares[:, places >= 0]
-            return np.asarray(logit((n_trees * found + 1) / (n_trees + max(2, targets.shape[1]))))
-
-        # Forests are less sure than they could be, so their votes for bags that a tree has not seen set the scale.
-        unseen = votes(forest.oob_decision_function_)
-        scales = _by_column(lambda: LogisticRegression(), lambda k: unseen[:, [k]], targets)
-
-        def logits(rows: Array) -> Array:
-            found = votes(forest.predict_proba(rows))
-            return np.column_stack([scale(found[:, [k]]) for k, scale in enumerate(scales)])
-
-        return logits
-
-    return fit
-
-
-def _linear(classes: bool, penalty: float) -> Callable[[Array, Array], Callable[[Array], Array]]:
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
-        if not classes:
-            numbers = make_pipeline(StandardScaler(), Ridge(alpha=1 / penalty)).fit(table, targets)
-            return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
-        scaler = StandardScaler().fit(table)
-        scaled = scaler.transform(table)
-        lines = _by_column(lambda: LogisticRegression(C=penalty, max_iter=1000), lambda k: scaled, targets)
-        return lambda rows: np.column_stack([line(scaler.transform(rows)) for line in lines])
-
-    return fit
-
-
-def _by_column(
-    unfitted: Callable[[], Any], table: Callable[[int], Array], targets: Array
-) -> list[Callable[[Array], Array]]:
-    """Return a function from rows to logits (b,) for each column of 0 and 1, fitted to a table.
-
-    With three classes or more, the only bag of a class may be held out: its column is then constant.
-    """
-    found: list[Callable[[Array], Array]] = []
-    for k, target in enumerate(targets.T):
-        if target.min() < target.max():
-            found.append(unfitted().fit(table(k), target).decision_function)
-        else:
-            found.append(functools.partial(_always, _usual(target)))
-    return found
-
-
-def _always(level: float, rows: Array) -> Array:
-    return np.full(len(rows), level)
-
-
-# What held-out results say about the data, in words: which bag problem it is, and what looks like a leak.
-
-
-_BETTER_THAN_NOTHING = 3.0  # standard errors: the luckiest of several methods and penalties gets above 2 on noise
-_CLEARLY = 2.0  # standard errors by which one method is better than another
-_RELEVANT = 0.05  # of the deviance; smaller differences are not mentioned
-_NEARLY_ALL = 0.8  # of what the best method explains
-_LITTLE = 0.2  # of the deviance
-_STRONG = 0.25  # of what the strongest rule does
-_BY_CHANCE = 0.01  # expected number of features that separate the classes by chance, up to which one is reported
-_SAME = 0.9999  # correlation at which a feature is the target
-
-
-class Verdict(NamedTuple):
-    """Which bag problem it is, and sentences about it."""
-
-    kind: str
-    sentences: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Evidence:
-    """Held-out results that the verdict rests on.
-
-    Attributes
-    ----------
-    costs : dict of str to array of shape (b,)
-        Cost of each held-out bag, by method: families of rules and baselines.
-    explained : dict of str to float
-        Share of the deviance that a method explains, the mean over folds.
-    accuracy : dict of str to float
-        Mean accuracy by method; empty for numbers.
-    """
-
-    costs: Mapping[str, Array]
-    explained: Mapping[str, float]
-    accuracy: Mapping[str, float]
-
-    def better(self, name: str, other: str) -> float:
-        """Return by how many standard errors a method is better than another."""
-        gain = self.costs[other] - self.costs[name]
-        error = float(gain.std()) / math.sqrt(len(gain))
-        mean = float(gain.mean())
-        return mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
-
-    def best(self, names: list[str]) -> str:
-        """Return the method with the least cost."""
-        return min(names, key=lambda name: float(self.costs[name].mean()))
-
-    def said(self, name: str) -> str:
-        """Return ``97% of the deviance (accuracy 0.995)``."""
-        share = f"{max(self.explained[name], 0.0):.0%} of the {'deviance' if self.accuracy else 'variance'}"
-        return f"{share} (accuracy {self.accuracy[name]:.3f})" if self.accuracy else share
-
-
-def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, families: list[str]) -> Verdict:
-    """Say which bag problem it is.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    rules : RuleBase
-        Chosen from all bags.
-    bags : Bags
-    families : list of str
-        The names of the kinds of rules in the evidence, the simplest first.
-    """
-    methods = [name for name in evidence.costs if name != NOTHING]
-    classes = bool(evidence.accuracy)
-    best = evidence.best(methods)
-    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING:
-        return Verdict("none", (_about_nothing(evidence, best, bags),))
-    own = evidence.best(families)
-    kind = next(name for name in families if not _worse(evidence, name, own))
-    sentences = []
-    if bags.sizes.max() == 1:
-        sentences.append("Every bag has one instance: this is an ordinary table, which needs no bags.")
-    if SIZE in evidence.costs and evidence.explained[SIZE] >= _NEARLY_ALL * evidence.explained[best]:
-        kind = "size"
-        sentences.append(
-            f"The number of instances alone predicts the {'class' if classes else 'label'}: it explains "
-            f"{evidence.said(SIZE)}. Check whether that is meant, or due to how the bags were made."
-        )
-    elif evidence.better(own, NOTHING) < _CLEARLY:
-        kind = "unexplained"
-    elif not len(strongest_first(rules, bags)[0]):
-        sentences.append(
-            f"Rules explain {evidence.said(own)} on held-out bags, but none was chosen from all bags: what they found "
-            "is weak, and differs from fold to fold."
-        )
-    else:
-        sentences.append(_about(kind, evidence, families, rules, bags))
-    rival = evidence.best([FOREST, LINEAR])
-    if evidence.better(rival, own) >= _CLEARLY and _matters(evidence, rival, own):
-        name = "The forest" if rival == FOREST else "Logistic regression" if classes else "Linear regression"
-        sentences.append(
-            f"{name} on bag statistics is clearly better than every kind of rule: it explains {evidence.said(rival)}, "
-            f"the best rules {_share(evidence, own)}. The rules miss something."
-        )
-    if evidence.explained[best] < _LITTLE:
-        sentences.append("That is little: the labels are noisy, or the features do not tell what decides.")
-    return Verdict(kind, tuple(sentences))
-
-
-def _worse(evidence: Evidence, name: str, other: str) -> bool:
-    """Return whether a method explains less than another, by more than chance and enough to matter."""
-    return evidence.better(other, name) >= 1 and _matters(evidence, other, name)
-
-
-def _matters(evidence: Evidence, name: str, other: str) -> bool:
-    return evidence.explained[name] - evidence.explained[other] >= _RELEVANT
-
-
-def _share(evidence: Evidence, name: str) -> str:
-    return f"{max(evidence.explained[name], 0.0):.0%}"
-
-
-def _about_nothing(evidence: Evidence, best: str, bags: Bags) -> str:
-    """Return a sentence about data on which no method is better than a constant by more than chance explains."""
-    constant = "the majority class" if evidence.accuracy else "the mean"
-    if evidence.explained[best] < _RELEVANT:
-        return (
-            f"No method does better than {constant}: the labels look unrelated to the features, or there are too few "
-            f"bags ({bags.n_bags}) to see how they are related."
-        )
-    return (
-        f"No method is certain to do better than {constant}: the best one explains {evidence.said(best)} on held-out "
-        f"bags, but {bags.n_bags} bags are too few to rule out chance."
-    )
-
-
-def _about(kind: str, evidence: Evidence, families: list[str], rules: RuleBase, bags: Bags) -> str:
-    """Return a sentence about the kind of rules that is needed, and how much simpler ones explain."""
-    said = evidence.said(kind)
-    if kind == "some":
-        return _about_some(f"rules with one condition on some instance explain {said}.", evidence, rules, bags)
-    simpler = [name for name in families[: families.index(kind)] if name != "prototypes"]
-    explain = f"explain {said}, simpler rules {_share(evidence, evidence.best(simpler))}."
-    if kind == "conjunctions":
-        strongest = strongest_first(rules, bags)[0][:1]
-        apart = len(strongest) and len(_parts(rules, strongest[0])) > 1
-        return f"{_TOGETHER if apart else 'Several conditions in the same instance decide'}: such rules {explain}"
-    if kind == "averages":
-        return f"The bag as a whole decides: rules about averages over its instances {explain}"
-    if kind == "counts":
-        return f"More than one instance decides: rules that count instances or average over them {explain}"
-    both = ", together with short rules," if kind == "both" else ""
-    return f"Everything counts: prototypes over all features{both} {explain}"
-
-
-_TOGETHER = "Several conditions are needed together, each in some instance, the same or another"
-
-
-def _about_some(said: str, evidence: Evidence, rules: RuleBase, bags: Bags) -> str:
-    order, moved = strongest_first(rules, bags)
-    strong = [int(r) for r in order if moved[r] >= _STRONG * moved.max()]
-    if any(len(_parts(rules, r)) > 1 for r in strong):
-        return f"{_TOGETHER}: {said}"
-    if len(strong) < 2:
-        return f"One instance is enough: {said}"
-    coefs, start = rules.coefs[:, 0, 0], rules.default[0]
-    adding = [r for r in strong if coefs[r] > 0]
-    if evidence.accuracy and len(rules.outputs) == 1 and len(adding) > 1:
-        alone = [start + coefs[r] > 0 for r in adding]
-        if all(alone):
-            return f"One instance that meets any of {len(adding)} conditions is enough: {said}"
-        if not any(alone) and start + coefs[adding].sum() > 0:
-            return f"{_TOGETHER}: {said}"
-    return f"One instance is enough for each of {len(strong)} conditions: {said}"
-
-
-# ---------------------------------------------------------------------- rules
-
-
-def strongest_first(rules: RuleBase, bags: Bags) -> tuple[Array, Array]:
-    """Return the positions of the rules that matter, the strongest first, and how much each rule (r,) moves outputs."""
-    firing = rules.infer(Bags(bags.instances, bags.offsets)).firing
-    moved = firing.std(axis=0) * np.abs(rules.coefs[:, :, 0]).sum(axis=1)
-    order = np.argsort(-moved, kind="stable")
-    return order[moved[order] > 0], moved
-
-
-def _parts(rules: RuleBase, number: int) -> list[Part]:
-    return [part for part in rules.parts if part.rule == number]
-
-
-def _set_of(rules: RuleBase, condition: Is) -> MembershipFunction:
-    return next(each for each in rules.variables if each.name == condition.variable).terms[condition.term]
-
-
-def meanings(rules: RuleBase, numbers: Array) -> list[str]:
-    """Return what the terms in some rules mean, such as ``A is high: above 9.02``; prototypes are left out."""
-    asked = {
-        (condition.variable, condition.term): _set_of(rules, condition)
-        for part in rules.parts
-        if part.rule in numbers
-        for condition in conditions(part.premise)
-    }
-    found = []
-    for (variable, term), chosen in asked.items():
-        if isinstance(chosen, Sigmoid):
-            found.append(f"{variable} is {term}: {'above' if chosen.slope > 0 else 'below'} {chosen.center:.4g}")
-        elif isinstance(chosen, Bell):
-            low, high = chosen.center - chosen.width, chosen.center + chosen.width
-            found.append(f"{variable} is {term}: {low:.4g} to {high:.4g}")
-    return found
-
-
-# ---------------------------------------------------------------------- leaks
-
-
-def leaks(bags: Bags, targets: Array, groups: Array, *, classes: bool) -> tuple[str, ...]:
-    """Return warnings about the size of a bag, or the mean of a feature in it, that gives the label away.
-
-    Parameters
-    ----------
-    bags : Bags
-    targets : array of shape (b, k)
-    groups : array of int, shape (b,)
-        Class of each bag; not used for numbers.
-    classes : bool
-    """
-    columns = np.column_stack([bags.sizes.astype(float), bag_means(bags)])
-    complete = np.flatnonzero(~np.isnan(columns).any(axis=0))
-    if classes:
-        if _separations_by_chance(groups) * len(complete) > _BY_CHANCE:
-            return ()
-        found = [column for column in complete if _separates(columns[:, column], groups)]
-        does = "separates the classes perfectly"
-    else:
-        found = [column for column in complete if _is_target(columns[:, column], targets)]
-        does = "is the label, up to its scale"
-    warnings = []
-    if 0 in found:
-        warnings.append(f"The number of instances {does}. Check that it is known before the label is.")
-    features = [bags.names[column - 1] for column in found if column]
-    if features:
-        names = listed(map(repr, features))
-        named = f"feature {names}" if len(features) == 1 else f"each of the features {names}"
-        warnings.append(f"The mean of {named} in a bag {does}. Check that it was not made from the label.")
-    return tuple(warnings)
-
-
-def _separations_by_chance(groups: Array) -> float:
-    """Return the probability that a column without ties separates the classes by chance."""
-    counts = np.unique(groups, return_counts=True)[1]
-    orders = math.lgamma(len(counts) + 1) + sum(math.lgamma(n + 1) for n in counts)
-    return math.exp(orders - math.lgamma(len(groups) + 1))
-
-
-def _separates(values: Array, groups: Array) -> bool:
-    """Return whether the values of the classes lie in intervals that do not touch."""
-    ends = sorted((values[groups == group].min(), values[groups == group].max()) for group in np.unique(groups))
-    return all(high < low for (_, high), (low, _) in itertools.pairwise(ends))
-
-
-def _is_target(values: Array, targets: Array) -> bool:
-    if len(values) < 3 or values.std() == 0:
-        return False
-    spreads = targets.std(axis=0)
-    return any(
-        abs(np.corrcoef(values, target)[0, 1]) > _SAME
-        for target, spread in zip(targets.T, spreads, strict=True)
-        if spread > 0
-    )
-
 
 _TITLES = {
     **KIND_WORDS,
@@ -732,12 +317,12 @@ def diagnose(
             progress(done, start + extra, "simple methods")
 
         answers = _Answers(scaling.apply_to_targets(wanted), result.held_out.folds, classes)
-        families = answers.of_rules(result.held_out.outputs, result.kinds)
+        by_rules = answers.of_rules(result.held_out.outputs, result.kinds)
         others = baselines(
             sample.with_indicators(), answers.targets, answers.folds, classes=classes, seed=seed, tick=tick
         )
         unit = scaling.target_scale if len(outputs) == 1 else None
-        everyone = families | others
+        everyone = by_rules | others
         measured = {name: answers.measures(output, others[NOTHING], unit) for name, output in everyone.items()}
         methods = tuple(Method(_title(name, classes), name in others, each) for name, each in measured.items())
         evidence = Evidence(
@@ -745,7 +330,7 @@ def diagnose(
             explained={name: each["explained" if classes else "R2"].mean for name, each in measured.items()},
             accuracy={name: each["accuracy"].mean for name, each in measured.items()} if classes else {},
         )
-        found = verdict(evidence, rules, sample, list(families))
+        found = verdict(evidence, rules, sample, list(by_rules))
     return DataDiagnosis(
         n_bags=bags.n_bags,
         n_instances=bags.n_instances,
@@ -876,3 +461,418 @@ def _range(low: int, high: int) -> str:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+# ---------------------------------------------------------------------- which bag problem it is
+
+_BETTER_THAN_NOTHING = 3.0  # standard errors: the luckiest of several methods and penalties gets above 2 on noise
+_CLEARLY = 2.0  # standard errors by which one method is better than another
+_RELEVANT = 0.05  # of the deviance; smaller differences are not mentioned
+_NEARLY_ALL = 0.8  # of what the best method explains
+_LITTLE = 0.2  # of the deviance
+_STRONG = 0.25  # of what the strongest rule does
+_BY_CHANCE = 0.01  # expected number of features that separate the classes by chance, up to which one is reported
+_SAME = 0.9999  # correlation at which a feature is the target
+
+
+class Verdict(NamedTuple):
+    """Which bag problem it is, and sentences about it."""
+
+    kind: str
+    sentences: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Held-out results that the verdict rests on.
+
+    Attributes
+    ----------
+    costs : dict of str to array of shape (b,)
+        Cost of each held-out bag, by method: kinds of rules, and baselines.
+    explained : dict of str to float
+        Share of the deviance that a method explains, the mean over folds.
+    accuracy : dict of str to float
+        Mean accuracy by method; empty for numbers.
+    """
+
+    costs: Mapping[str, Array]
+    explained: Mapping[str, float]
+    accuracy: Mapping[str, float]
+
+    def better(self, name: str, other: str) -> float:
+        """Return by how many standard errors a method is better than another."""
+        gain = self.costs[other] - self.costs[name]
+        error = float(gain.std()) / math.sqrt(len(gain))
+        mean = float(gain.mean())
+        return mean / error if error > 0 else math.copysign(math.inf, mean) if mean else 0.0
+
+    def best(self, names: list[str]) -> str:
+        """Return the method with the least cost."""
+        return min(names, key=lambda name: float(self.costs[name].mean()))
+
+    def said(self, name: str) -> str:
+        """Return ``97% of the deviance (accuracy 0.995)``."""
+        share = f"{max(self.explained[name], 0.0):.0%} of the {'deviance' if self.accuracy else 'variance'}"
+        return f"{share} (accuracy {self.accuracy[name]:.3f})" if self.accuracy else share
+
+
+def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -> Verdict:
+    """Say which bag problem it is.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    rules : RuleBase
+        Chosen from all bags.
+    bags : Bags
+    kinds : list of str
+        The names of the kinds of rules in the evidence, the simplest first.
+    """
+    methods = [name for name in evidence.costs if name != NOTHING]
+    classes = bool(evidence.accuracy)
+    best = evidence.best(methods)
+    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING:
+        return Verdict("none", (_about_nothing(evidence, best, bags),))
+    own = evidence.best(kinds)
+    kind = next(name for name in kinds if not _worse(evidence, name, own))
+    sentences = []
+    if bags.sizes.max() == 1:
+        sentences.append("Every bag has one instance: this is an ordinary table, which needs no bags.")
+    if SIZE in evidence.costs and evidence.explained[SIZE] >= _NEARLY_ALL * evidence.explained[best]:
+        kind = "size"
+        sentences.append(
+            f"The number of instances alone predicts the {'class' if classes else 'label'}: it explains "
+            f"{evidence.said(SIZE)}. Check whether that is meant, or due to how the bags were made."
+        )
+    elif evidence.better(own, NOTHING) < _CLEARLY:
+        kind = "unexplained"
+    elif not len(strongest_first(rules, bags)[0]):
+        sentences.append(
+            f"Rules explain {evidence.said(own)} on held-out bags, but none was chosen from all bags: what they found "
+            "is weak, and differs from fold to fold."
+        )
+    else:
+        sentences.append(_about(kind, evidence, kinds, rules, bags))
+    rival = evidence.best([FOREST, LINEAR])
+    if evidence.better(rival, own) >= _CLEARLY and _matters(evidence, rival, own):
+        name = "The forest" if rival == FOREST else "Logistic regression" if classes else "Linear regression"
+        sentences.append(
+            f"{name} on bag statistics is clearly better than every kind of rule: it explains {evidence.said(rival)}, "
+            f"the best rules {_share(evidence, own)}. The rules miss something."
+        )
+    if evidence.explained[best] < _LITTLE:
+        sentences.append("That is little: the labels are noisy, or the features do not tell what decides.")
+    return Verdict(kind, tuple(sentences))
+
+
+def _worse(evidence: Evidence, name: str, other: str) -> bool:
+    """Return whether a method explains less than another, by more than chance and enough to matter."""
+    return evidence.better(other, name) >= 1 and _matters(evidence, other, name)
+
+
+def _matters(evidence: Evidence, name: str, other: str) -> bool:
+    return evidence.explained[name] - evidence.explained[other] >= _RELEVANT
+
+
+def _share(evidence: Evidence, name: str) -> str:
+    return f"{max(evidence.explained[name], 0.0):.0%}"
+
+
+def _about_nothing(evidence: Evidence, best: str, bags: Bags) -> str:
+    """Return a sentence about data on which no method is better than a constant by more than chance explains."""
+    constant = "the majority class" if evidence.accuracy else "the mean"
+    if evidence.explained[best] < _RELEVANT:
+        return (
+            f"No method does better than {constant}: the labels look unrelated to the features, or there are too few "
+            f"bags ({bags.n_bags}) to see how they are related."
+        )
+    return (
+        f"No method is certain to do better than {constant}: the best one explains {evidence.said(best)} on held-out "
+        f"bags, but {bags.n_bags} bags are too few to rule out chance."
+    )
+
+
+def _about(kind: str, evidence: Evidence, kinds: list[str], rules: RuleBase, bags: Bags) -> str:
+    """Return a sentence about the kind of rules that is needed, and how much simpler ones explain."""
+    said = evidence.said(kind)
+    if kind == "some":
+        return _about_some(f"rules with one condition on some instance explain {said}.", evidence, rules, bags)
+    simpler = [name for name in kinds[: kinds.index(kind)] if name != "prototypes"]
+    explain = f"explain {said}, simpler rules {_share(evidence, evidence.best(simpler))}."
+    if kind == "conjunctions":
+        strongest = strongest_first(rules, bags)[0][:1]
+        apart = len(strongest) and len(_parts(rules, strongest[0])) > 1
+        return f"{_TOGETHER if apart else 'Several conditions in the same instance decide'}: such rules {explain}"
+    if kind == "averages":
+        return f"The bag as a whole decides: rules about averages over its instances {explain}"
+    if kind == "counts":
+        return f"More than one instance decides: rules that count instances or average over them {explain}"
+    both = ", together with short rules," if kind == "both" else ""
+    return f"Everything counts: prototypes over all features{both} {explain}"
+
+
+_TOGETHER = "Several conditions are needed together, each in some instance, the same or another"
+
+
+def _about_some(said: str, evidence: Evidence, rules: RuleBase, bags: Bags) -> str:
+    order, moved = strongest_first(rules, bags)
+    strong = [int(r) for r in order if moved[r] >= _STRONG * moved.max()]
+    if any(len(_parts(rules, r)) > 1 for r in strong):
+        return f"{_TOGETHER}: {said}"
+    if len(strong) < 2:
+        return f"One instance is enough: {said}"
+    coefs, start = rules.coefs[:, 0, 0], rules.default[0]
+    adding = [r for r in strong if coefs[r] > 0]
+    if evidence.accuracy and len(rules.outputs) == 1 and len(adding) > 1:
+        alone = [start + coefs[r] > 0 for r in adding]
+        if all(alone):
+            return f"One instance that meets any of {len(adding)} conditions is enough: {said}"
+        if not any(alone) and start + coefs[adding].sum() > 0:
+            return f"{_TOGETHER}: {said}"
+    return f"One instance is enough for each of {len(strong)} conditions: {said}"
+
+
+# ---------------------------------------------------------------------- rules
+
+
+def strongest_first(rules: RuleBase, bags: Bags) -> tuple[Array, Array]:
+    """Return the positions of the rules that matter, the strongest first, and how much each rule (r,) moves outputs."""
+    firing = rules.infer(Bags(bags.instances, bags.offsets)).firing
+    moved = firing.std(axis=0) * np.abs(rules.coefs[:, :, 0]).sum(axis=1)
+    order = np.argsort(-moved, kind="stable")
+    return order[moved[order] > 0], moved
+
+
+def _parts(rules: RuleBase, number: int) -> list[Part]:
+    return [part for part in rules.parts if part.rule == number]
+
+
+def _set_of(rules: RuleBase, condition: Is) -> MembershipFunction:
+    return next(each for each in rules.variables if each.name == condition.variable).terms[condition.term]
+
+
+def meanings(rules: RuleBase, numbers: Array) -> list[str]:
+    """Return what the terms in some rules mean, such as ``A is high: above 9.02``; prototypes are left out."""
+    asked = {
+        (condition.variable, condition.term): _set_of(rules, condition)
+        for part in rules.parts
+        if part.rule in numbers
+        for condition in conditions(part.premise)
+    }
+    found = []
+    for (variable, term), chosen in asked.items():
+        if isinstance(chosen, Sigmoid):
+            found.append(f"{variable} is {term}: {'above' if chosen.slope > 0 else 'below'} {chosen.center:.4g}")
+        elif isinstance(chosen, Bell):
+            low, high = chosen.center - chosen.width, chosen.center + chosen.width
+            found.append(f"{variable} is {term}: {low:.4g} to {high:.4g}")
+    return found
+
+
+# ---------------------------------------------------------------------- leaks
+
+
+def leaks(bags: Bags, targets: Array, groups: Array, *, classes: bool) -> tuple[str, ...]:
+    """Return warnings about the size of a bag, or the mean of a feature in it, that gives the label away.
+
+    Parameters
+    ----------
+    bags : Bags
+    targets : array of shape (b, k)
+    groups : array of int, shape (b,)
+        Class of each bag; not used for numbers.
+    classes : bool
+    """
+    columns = np.column_stack([bags.sizes.astype(float), bag_means(bags)])
+    complete = np.flatnonzero(~np.isnan(columns).any(axis=0))
+    if classes:
+        if _separations_by_chance(groups) * len(complete) > _BY_CHANCE:
+            return ()
+        found = [column for column in complete if _separates(columns[:, column], groups)]
+        does = "separates the classes perfectly"
+    else:
+        found = [column for column in complete if _is_target(columns[:, column], targets)]
+        does = "is the label, up to its scale"
+    warnings = []
+    if 0 in found:
+        warnings.append(f"The number of instances {does}. Check that it is known before the label is.")
+    features = [bags.names[column - 1] for column in found if column]
+    if features:
+        names = listed(map(repr, features))
+        named = f"feature {names}" if len(features) == 1 else f"each of the features {names}"
+        warnings.append(f"The mean of {named} in a bag {does}. Check that it was not made from the label.")
+    return tuple(warnings)
+
+
+def _separations_by_chance(groups: Array) -> float:
+    """Return the probability that a column without ties separates the classes by chance."""
+    counts = np.unique(groups, return_counts=True)[1]
+    orders = math.lgamma(len(counts) + 1) + sum(math.lgamma(n + 1) for n in counts)
+    return math.exp(orders - math.lgamma(len(groups) + 1))
+
+
+def _separates(values: Array, groups: Array) -> bool:
+    """Return whether the values of the classes lie in intervals that do not touch."""
+    ends = sorted((values[groups == group].min(), values[groups == group].max()) for group in np.unique(groups))
+    return all(high < low for (_, high), (low, _) in itertools.pairwise(ends))
+
+
+def _is_target(values: Array, targets: Array) -> bool:
+    if len(values) < 3 or values.std() == 0:
+        return False
+    spreads = targets.std(axis=0)
+    return any(
+        abs(np.corrcoef(values, target)[0, 1]) > _SAME
+        for target, spread in zip(targets.T, spreads, strict=True)
+        if spread > 0
+    )
+
+
+# ---------------------------------------------------------------------- baselines
+# On the folds that rules were compared on: what can be predicted without any rule.
+
+_N_TREES = 100
+_N_TREES_ON_SIZES, _BAGS_PER_LEAF = 50, 5  # a single column is soon learned by heart
+_PENALTIES = (0.01, 0.1, 1.0)  # inverse ones; the best on the folds counts, as for rules
+
+
+class _Baseline(NamedTuple):
+    """A method with a few settings to choose from; each fits a table (b, columns) and returns a function to outputs."""
+
+    name: str
+    statistics: tuple[str, ...]
+    settings: Sequence[Callable[[Array, Array], Callable[[Array], Array]]]
+
+
+def baselines(
+    bags: Bags, targets: Array, folds: Array, *, classes: bool, seed: int, tick: Callable[[], None] = lambda: None
+) -> dict[str, Array]:
+    """Return what each baseline answers for held-out bags: outputs (b, k), logits of classes or numbers.
+
+    Parameters
+    ----------
+    bags : Bags
+        Missing values of a statistic are replaced by its median.
+    targets : array of shape (b, k)
+        0 or 1 for classes, one column for two of them; standardized numbers otherwise.
+    folds : array of int, shape (b,)
+        The part in which a bag is held out.
+    classes : bool
+    seed : int
+    tick : callable
+        Called after each fit, `n_fits` times in all.
+    """
+    from sklearn.impute import SimpleImputer
+
+    found = {}
+    for baseline in _known(bags, classes, seed):
+        table = bag_statistics(bags, baseline.statistics)
+        options = []
+        for fit in baseline.settings:
+            output = np.empty(targets.shape)
+            for fold in range(int(folds.max()) + 1):
+                inside, held = folds != fold, folds == fold
+                fill = SimpleImputer(strategy="median", keep_empty_features=True).fit(table[inside])
+                output[held] = fit(fill.transform(table[inside]), targets[inside])(fill.transform(table[held]))
+                tick()
+            options.append(output)
+        found[baseline.name] = min(options, key=lambda output: float(costs(output, targets, logistic=classes).mean()))
+    return found
+
+
+def n_fits(bags: Bags, n_folds: int) -> int:
+    """Return how many fits `baselines` makes."""
+    return n_folds * sum(len(each.settings) for each in _known(bags, classes=True, seed=0))
+
+
+def _known(bags: Bags, classes: bool, seed: int) -> Iterator[_Baseline]:
+    if bags.sizes.min() < bags.sizes.max():
+        yield _Baseline(SIZE, ("size",), [_forest(classes, seed, _N_TREES_ON_SIZES, min_samples_leaf=_BAGS_PER_LEAF)])
+    yield _Baseline(FOREST, THREE, [_forest(classes, seed)])
+    yield _Baseline(LINEAR, THREE, [_linear(classes, penalty) for penalty in _PENALTIES])
+    yield _Baseline(NOTHING, ("size",), [_constant(classes)])
+
+
+def _constant(classes: bool) -> Callable[[Array, Array], Callable[[Array], Array]]:
+    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
+        level = np.array([_usual(target) for target in targets.T]) if classes else targets.mean(axis=0)
+        return lambda rows: np.tile(level, (len(rows), 1))
+
+    return fit
+
+
+def _usual(target: Array) -> float:
+    """Return the logit of the share of a class; half a bag more on both sides (Jeffreys) keeps it finite."""
+    return float(logit((target.sum() + 0.5) / (len(target) + 1)))
+
+
+def _forest(
+    classes: bool, seed: int, n_trees: int = _N_TREES, **settings: Any
+) -> Callable[[Array, Array], Callable[[Array], Array]]:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.linear_model import LogisticRegression
+
+    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
+        if not classes:
+            numbers = RandomForestRegressor(n_trees, max_features=1 / 3, random_state=seed, **settings)
+            numbers.fit(table, targets[:, 0] if targets.shape[1] == 1 else targets)
+            return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
+        forest = RandomForestClassifier(n_trees, oob_score=True, random_state=seed, **settings)
+        forest.fit(table, targets[:, 0] > 0.5 if targets.shape[1] == 1 else targets.argmax(axis=1))
+        places = forest.classes_.astype(int) - (targets.shape[1] == 1)  # of the columns; the first of two has none
+
+        def votes(shares: Array) -> Array:
+            # One vote more for every class (Laplace): trees that all agree are sure, but not infinitely.
+            found = np.zeros((len(shares), targets.shape[1]))
+            found[:, places[places >= 0]] = shares[:, places >= 0]
+            return np.asarray(logit((n_trees * found + 1) / (n_trees + max(2, targets.shape[1]))))
+
+        # Forests are less sure than they could be, so their votes for bags that a tree has not seen set the scale.
+        unseen = votes(forest.oob_decision_function_)
+        scales = _by_column(lambda: LogisticRegression(), lambda k: unseen[:, [k]], targets)
+
+        def logits(rows: Array) -> Array:
+            found = votes(forest.predict_proba(rows))
+            return np.column_stack([scale(found[:, [k]]) for k, scale in enumerate(scales)])
+
+        return logits
+
+    return fit
+
+
+def _linear(classes: bool, penalty: float) -> Callable[[Array, Array], Callable[[Array], Array]]:
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    def fit(table: Array, targets: Array) -> Callable[[Array], Array]:
+        if not classes:
+            numbers = make_pipeline(StandardScaler(), Ridge(alpha=1 / penalty)).fit(table, targets)
+            return lambda rows: np.asarray(numbers.predict(rows)).reshape(len(rows), -1)
+        scaler = StandardScaler().fit(table)
+        scaled = scaler.transform(table)
+        lines = _by_column(lambda: LogisticRegression(C=penalty, max_iter=1000), lambda k: scaled, targets)
+        return lambda rows: np.column_stack([line(scaler.transform(rows)) for line in lines])
+
+    return fit
+
+
+def _by_column(
+    unfitted: Callable[[], Any], table: Callable[[int], Array], targets: Array
+) -> list[Callable[[Array], Array]]:
+    """Return a function from rows to logits (b,) for each column of 0 and 1, fitted to a table.
+
+    With three classes or more, the only bag of a class may be held out: its column is then constant.
+    """
+    found: list[Callable[[Array], Array]] = []
+    for k, target in enumerate(targets.T):
+        if target.min() < target.max():
+            found.append(unfitted().fit(table(k), target).decision_function)
+        else:
+            found.append(functools.partial(_always, _usual(target)))
+    return found
+
+
+def _always(level: float, rows: Array) -> Array:
+    return np.full(len(rows), level)
