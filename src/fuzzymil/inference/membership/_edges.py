@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference._numerics import namespace, stop_gradient
@@ -59,6 +58,8 @@ class Sigmoid(MembershipFunction, name="sigmoid"):
 
     @staticmethod
     def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        from scipy.special import expit  # rules are read and inferred without SciPy
+
         center, slope = parameters
         away = x - center
         rate = expit(-slope * away)

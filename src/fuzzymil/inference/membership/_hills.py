@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
@@ -86,6 +85,8 @@ class Bell(MembershipFunction, name="bell"):
 
     @staticmethod
     def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        from scipy.special import expit  # rules are read and inferred without SciPy
+
         center, width, slope = parameters
         away = x - center
         at_center = away == 0
