@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier, NaiveMIL
+from fuzzymil import Bags, InputError, MIANFISClassifier, NaiveMIL, RuleClassifier, Training
 from fuzzymil.bags import Column, Columns
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.inference.membership import Sigmoid
@@ -92,7 +92,7 @@ def labeled(seed):
 
 def test_a_planted_category_is_found():
     data, labels = labeled(3)
-    model = MIANFISClassifier(random_state=0).fit(data, labels)
+    model = RuleClassifier(random_state=0).fit(data, labels)
     assert "channel is phone" in str(model.rules_)
     assert model.score(*labeled(4)) > 0.95
     assert model.columns_ == COLUMNS
@@ -107,6 +107,6 @@ def test_other_methods_see_indicators_and_training_says_so():
     naive = NaiveMIL(LogisticRegression()).fit(data, labels)
     assert naive.estimator_.n_features_in_ == 5
     with pytest.raises(InputError, match=r"'channel' has categories.*with_indicators"):
-        MIANFISClassifier(init="kmeans", max_epochs=2).fit(data, labels)
+        MIANFISClassifier(training=Training(max_epochs=2)).fit(data, labels)
     indicators = data.with_indicators()
-    assert MIANFISClassifier(init="kmeans", n_rules=2, max_epochs=2).fit(indicators, labels).n_features_in_ == 5
+    assert MIANFISClassifier(n_rules=2, training=Training(max_epochs=2)).fit(indicators, labels).n_features_in_ == 5

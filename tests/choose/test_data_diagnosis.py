@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from fuzzymil import Bags, BagStream, InputError, MIANFISClassifier, MIANFISRegressor, ParameterError
+from fuzzymil import (
+    Bags,
+    BagStream,
+    InputError,
+    MIANFISClassifier,
+    ParameterError,
+    RuleClassifier,
+    RuleRegressor,
+    Training,
+    diagnose_data,
+)
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.learn.choose import diagnosis
 from fuzzymil.learn.choose.diagnosis import baselines, n_fits
@@ -31,7 +41,7 @@ QUICK = ("some", "pair", "count", "size")
 
 
 def diagnosed(kind, n_bags=100, n_noise=1, seed=0):
-    return MIANFISClassifier(random_state=0).diagnose_data(make_planted(kind, n_bags, n_noise, random_state=seed))
+    return diagnose_data(make_planted(kind, n_bags, n_noise, random_state=seed))
 
 
 def measure(found, name, of):
@@ -78,7 +88,7 @@ def test_rules_and_meanings_are_in_the_text():
 def test_noise_is_not_explained():
     bags = make_planted("some", 80, 2, random_state=0)
     labels = np.random.default_rng(1).permutation(bags.labels)
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, labels)
+    found = diagnose_data(bags, labels)
     assert found.kind == "none"
     assert "majority class" in found.verdict[0]
     assert "80" in found.verdict[0]
@@ -93,7 +103,7 @@ def curved(n_bags=120, seed=0):
 
 
 def test_bags_of_one_instance_are_called_a_table():
-    found = MIANFISClassifier(random_state=0).diagnose_data(*curved())
+    found = diagnose_data(*curved())
     assert "ordinary table" in found.verdict[0]
     assert "number of instances" not in [method.name for method in found.methods]
     assert "counts and averages" not in [method.name for method in found.methods]
@@ -111,7 +121,7 @@ def evidence(**explained):
 
 @pytest.fixture(scope="module")
 def one_rule():
-    return MIANFISClassifier(random_state=0).fit(make_planted("some", 40, 0, random_state=0)).rules_
+    return RuleClassifier(random_state=0).fit(make_planted("some", 40, 0, random_state=0)).rules_
 
 
 @pytest.mark.parametrize(
@@ -163,9 +173,7 @@ def test_the_verdict_does_not_contradict_what_else_is_said(one_rule):
 def test_a_feature_that_is_the_label_is_named():
     bags = make_planted("some", 60, 0, random_state=0)
     leaky = np.column_stack([bags.instances, np.repeat(1 - bags.labels, bags.sizes)])
-    found = MIANFISClassifier(random_state=0).diagnose_data(
-        Bags(leaky, bags.offsets, feature_names=["A", "B", "paid"]), bags.labels
-    )
+    found = diagnose_data(Bags(leaky, bags.offsets, feature_names=["A", "B", "paid"]), bags.labels)
     assert len(found.warnings) == 1
     assert "'paid'" in found.warnings[0]
     assert "Warning: " in str(found)
@@ -205,7 +213,7 @@ def test_separation_by_chance_is_counted():
 def test_regression():
     bags = make_planted("some", 80, 1, random_state=0)
     y = np.array([100 * bag[:, 0].max() for bag in bags])
-    model = MIANFISRegressor(random_state=0)
+    model = RuleRegressor(random_state=0)
     found = model.diagnose_data(bags, y)
     assert found.kind == "some"
     assert "variance" in found.verdict[0]
@@ -222,10 +230,10 @@ def test_regression():
 def test_several_outputs_and_classes():
     bags = make_planted("either", 90, 0, random_state=0)
     tops = np.array([bag.max(axis=0) for bag in bags])
-    both = MIANFISRegressor(random_state=0).diagnose_data(bags, tops)
+    both = RuleRegressor(random_state=0).diagnose_data(bags, tops)
     assert [*both.methods[0].measures] == ["R2"]
     groups = np.array(["none", "one", "two"])[(tops > 8.5).sum(axis=1)]
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, groups)
+    found = diagnose_data(bags, groups)
     assert [each.label for each in found.sizes] == ["none", "one", "two"]
     assert measure(found, "majority class", "AUC") == pytest.approx(0.5)
     assert measure(found, "forest on bag statistics", "AUC") > 0.8
@@ -235,7 +243,7 @@ def test_a_class_with_a_single_bag():
     bags = make_planted("some", 41, 0, random_state=0)
     labels = bags.labels.copy()
     labels[7] = 2
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, labels)
+    found = diagnose_data(bags, labels)
     assert found.sizes[2].n_bags == 1
     assert all(np.isfinite(value).all() for method in found.methods for value in method.measures.values())
     assert measure(found, "forest on bag statistics", "accuracy") > 0.7
@@ -287,7 +295,7 @@ def test_missing_values_and_facts():
     x = bags.instances.copy()
     x[::5, 0] = np.nan
     x = np.column_stack([x, np.full(len(x), 3.0)])
-    found = MIANFISClassifier(random_state=0).diagnose_data(Bags(x, bags.offsets), bags.labels)
+    found = diagnose_data(Bags(x, bags.offsets), bags.labels)
     assert found.n_missing == len(x[::5])
     assert found.n_constant == 1
     for each, label in zip(found.sizes, (0, 1), strict=True):
@@ -298,19 +306,19 @@ def test_missing_values_and_facts():
 def test_the_model_does_not_change():
     bags = make_planted("some", 40, 0, random_state=0)
     seed = np.random.RandomState(3)
-    model = MIANFISClassifier(2, init="kmeans", max_epochs=2, random_state=seed).fit(bags)
+    model = MIANFISClassifier(2, training=Training(max_epochs=2), random_state=seed).fit(bags)
     before, state = str(model.rules_), seed.get_state()[1].copy()
     found = model.diagnose_data(bags)
     assert str(model.rules_) == before
     np.testing.assert_array_equal(seed.get_state()[1], state)
     assert found.kind == "some"
-    again = MIANFISClassifier(2, random_state=np.random.RandomState(3))
+    again = RuleClassifier(2, random_state=np.random.RandomState(3))
     again.random_state.set_state(seed.get_state())
     assert again.diagnose_data(bags).to_dict() == found.to_dict()
 
 
 def test_too_few_bags():
-    found = MIANFISClassifier(random_state=0).diagnose_data([[[1.0]], [[2.0], [3.0]], [[4.0]]], [0, 1, 1])
+    found = diagnose_data([[[1.0]], [[2.0], [3.0]], [[4.0]]], [0, 1, 1])
     assert (found.kind, found.methods) == ("few", ())
     assert "3" in found.verdict[0]
     assert "Too few" in str(found)
@@ -320,7 +328,7 @@ def test_too_few_bags():
 
 def test_mistakes():
     bags = make_planted("some", 20, 0, random_state=0)
-    model = MIANFISClassifier(random_state=0)
+    model = RuleClassifier(random_state=0)
     with pytest.raises(InputError, match="one class"):
         model.diagnose_data(bags, np.zeros(20, int))
     with pytest.raises(InputError, match="memory"):

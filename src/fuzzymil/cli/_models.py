@@ -144,13 +144,13 @@ def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
     place = list(map(str, names)).index(wanted)
     if len(output_names(model)) > 1:
         return names[place], place
-    return names[place], 0 if names[place] == model.positive_ else None
+    return names[place], 0 if names[place] == model.pos_label_ else None
 
 
 def _answering(document: dict[str, Any], name: str) -> Any:
-    from fuzzymil.estimators import SavedNetwork
+    from fuzzymil.estimators import SavedModel
 
-    return SavedNetwork.of(document, name=name)
+    return SavedModel.of(document, name=name)
 
 
 def _columns_of(extra: Any) -> Columns:

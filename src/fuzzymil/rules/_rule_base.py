@@ -21,7 +21,7 @@ from fuzzymil._version import __version__
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.cards import rules_html
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
@@ -246,7 +246,7 @@ class RuleBase(RuleSet):
         return "\n".join([f"{type(self).__name__}({facts})", *lines[:_LINES], *more])
 
     def _repr_html_(self) -> str:
-        return html.fragment(rule_cards(self))
+        return html.fragment(rules_html(self))
 
     def save(self, path: storage.Path_) -> None:
         """Write the rules as JSON; if that fails, an existing file stays intact.

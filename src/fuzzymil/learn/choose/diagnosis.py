@@ -145,10 +145,10 @@ class DataDiagnosis:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import diagnose_data
     >>> from fuzzymil.datasets import make_planted
     >>> bags = make_planted("count", n_bags=80, n_noise=0, random_state=0)
-    >>> found = MIANFISClassifier(random_state=0).diagnose_data(bags)
+    >>> found = diagnose_data(bags)
     >>> found.kind
     'counts'
     >>> [method.name for method in found.methods if method.is_baseline][-1]

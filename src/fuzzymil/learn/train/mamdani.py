@@ -152,7 +152,8 @@ def check_trainable(rules: RuleBase) -> None:
             raise ParameterError(f"Training treats bags one by one: set hold=False for {output.name!r}.")
     if rules.defuzzification is not None and rules.defuzzification.activation != "general":
         raise ParameterError(
-            f"Training needs activation='general', in which all rules take part; got {rules.defuzzification.activation!r}."
+            "Training needs activation='general', in which all rules take part; got "
+            f"{rules.defuzzification.activation!r}."
         )
 
 
