@@ -9,9 +9,8 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.comparators import CitationKNN, standardized
 from fuzzymil.datasets import make_planted
-from fuzzymil.inference.membership import Bell, Sigmoid
-from fuzzymil.learn.choose._gaps import Gaps
-from fuzzymil.learn.choose._premises import Condition, Gone, Part, Statements
+from fuzzymil.inference.membership import Bell, Missing, Sigmoid
+from fuzzymil.learn.choose.candidates import Condition, MissingValues, MovableConditions, Part
 
 
 def punched(bags, share, seed=0):
@@ -106,25 +105,25 @@ def test_others_fill_gaps_with_the_medians_of_the_training_bags(make):
 # ---------------------------------------------------------------------- candidates
 
 PREMISES = [
-    (Part("some", None, (Condition(0, Sigmoid(5.0, 1.0)),)),),
-    (Part("at least", 2, (Condition(1, Sigmoid(4.0, -2.0)),)),),
-    (Part("on average", None, (Condition(2, Sigmoid(5.0, 0.7)),)),),
-    (Part("some", None, (Condition(0, Bell(5.0, 2.0, 2.0)), Condition(1, Gone()))),),
-    (Part("some", None, (Condition(0, Gone(negated=True)), Condition(2, Sigmoid(3.0, 1.0)))),),
+    (Part("some", None, (Condition(0, (Sigmoid(5.0, 1.0),)),)),),
+    (Part("at least", 2, (Condition(1, (Sigmoid(4.0, -2.0),)),)),),
+    (Part("on average", None, (Condition(2, (Sigmoid(5.0, 0.7),)),)),),
+    (Part("some", None, (Condition(0, (Bell(5.0, 2.0, 2.0),)), Condition(1, (Missing(),)))),),
+    (Part("some", None, (Condition(0, (Missing(),), negated=True), Condition(2, (Sigmoid(3.0, 1.0),)))),),
 ]
 
 
 @pytest.mark.parametrize("count", [1, 10])
 def test_candidates_and_their_slopes_see_gaps_as_the_rules_will(count):
-    gaps = Gaps(typical_values(HOLES, count), True)
-    statements = Statements(PREMISES, HOLES, gaps)
+    missing = MissingValues(typical_values(HOLES, count), True)
+    movable = MovableConditions(PREMISES, HOLES, missing)
     rng = np.random.RandomState(0)
-    moves = 0.2 * rng.normal(size=statements.n_moves)
-    truth, pullback = statements.evaluate(moves)
+    moves = 0.2 * rng.normal(size=movable.n_moves)
+    truth, pullback = movable.evaluate(moves)
     weights = rng.normal(size=truth.shape)
     slopes = pullback(weights)
-    for place in range(statements.n_moves):
+    for place in range(movable.n_moves):
         step = np.zeros_like(moves)
         step[place] = 1e-6
-        apart = (statements.evaluate(moves + step)[0] - statements.evaluate(moves - step)[0]) / 2e-6
+        apart = (movable.evaluate(moves + step)[0] - movable.evaluate(moves - step)[0]) / 2e-6
         assert slopes[place] == pytest.approx(float((weights * apart).sum()), abs=1e-5)
