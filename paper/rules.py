@@ -37,7 +37,7 @@ WAYS_SAID = {
     "searched": "searched before training",
     "shortened": "trained long, then shortened",
 }
-DEFAULT = "chosen"  # without a limit, this is the library's default, which the others are compared with
+DEFAULT = "chosen"  # without a limit, this is RuleClassifier, which the others are compared with
 MUSK = PRINTED["musk1"].title
 _NO_BREAK = "\u00a0"
 
@@ -103,12 +103,12 @@ def _path_blocks(results: Results) -> list[Block]:
     return [
         Text(
             "A rule with a condition on each of 166 features explains nothing. There are three ways to get short "
-            "rules, each with max_conditions: by default, the library chooses additive rules from a dictionary of "
-            "candidates; with init=“search” it searches for short normalized rules and then trains them; with another "
+            "rules, each with max_conditions: RuleClassifier chooses additive rules from a dictionary of candidates; "
+            "MI-ANFIS with init=“search” searches for short normalized rules and then trains them; with another "
             "initialization (here init=“kmeans”) it trains long normalized rules and removes the least useful "
             f"conditions step by step. {musk}Two concepts: {n_sets} datasets of 150 training bags and 500 test bags, "
             f"the plane padded with {settings['n_noise']} noise features (uniform over the range of the others). All "
-            "other parameters have their defaults; rules chosen without a limit are the default itself."
+            "other parameters have their defaults; rules chosen without a limit are RuleClassifier itself."
         ),
         Figure("path", "Accuracy on test bags by maximum number of conditions per rule (logarithmic)."),
         *[_path_table(results, name) for name in titles],
@@ -136,7 +136,9 @@ def _path_table(results: Results, name: str) -> Table:
             )
     extra = ["both found", "only the two", "noise", "instance AUC"] if padded else []
     n_sets = len(results["settings"]["seeds"]["padded"])
-    note = "Rules and conditions: mean numbers per rule base. Difference from the default in percentage points, with "
+    note = (
+        "Rules and conditions: mean numbers per rule base. Difference from RuleClassifier in percentage points, with "
+    )
     if padded:
         note += (
             f"Wilcoxon's signed-rank test over {n_sets} datasets. Both found: of {n_sets} datasets, those in which "
@@ -169,7 +171,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
     names = {-1: "clearly lower", 0: "not clearly different", 1: "clearly higher"}
     words = "; ".join(f"{names[sign]} with {joined(limits)}" for sign, limits in groups.items() if limits)
     return (
-        f"{_titles(results)[name]}, rules {WAYS_SAID[way]}: compared with the default, which reaches "
+        f"{_titles(results)[name]}, rules {WAYS_SAID[way]}: compared with RuleClassifier, which reaches "
         f"{default['mean']:.1%} with {default['n_conditions']:.0f} conditions (majority class: "
         f"{results['settings']['commoner_class'][name]:.1%}), accuracy by maximum number of conditions per rule is "
         f"{words}."
@@ -466,13 +468,11 @@ def _starts() -> dict[str, Recipe]:
 
 def _instance_methods() -> dict[str, Recipe]:
     return {
-        "MI-ANFIS, default": Recipe(RuleClassifier()),
-        "MI-ANFIS, at most 2 conditions": Recipe(RuleClassifier(max_conditions=2)),
-        "normalized rules": Recipe(normalized_rules()),
-        "normalized rules, alpha 5": Recipe(normalized_rules(alpha=5.0)),
-        "normalized rules, at most 2 conditions, alpha 5": Recipe(
-            normalized_rules(init="search", max_conditions=2, alpha=5.0)
-        ),
+        "RuleClassifier": Recipe(RuleClassifier()),
+        "RuleClassifier, at most 2 conditions": Recipe(RuleClassifier(max_conditions=2)),
+        "MI-ANFIS": Recipe(normalized_rules()),
+        "MI-ANFIS, alpha 5": Recipe(normalized_rules(alpha=5.0)),
+        "MI-ANFIS, at most 2 conditions, alpha 5": Recipe(normalized_rules(init="search", max_conditions=2, alpha=5.0)),
         "Naive-ANFIS": Recipe(ANFISClassifier(), naive=True),
     }
 

@@ -16,8 +16,8 @@ from fuzzymil import (
     diagnose_data,
 )
 from fuzzymil.datasets import PLANTED, make_planted
-from fuzzymil.learn.choose import _diagnosis, _verdict
-from fuzzymil.learn.choose._baselines import baselines, n_fits
+from fuzzymil.learn.choose import diagnosis
+from fuzzymil.learn.choose.diagnosis import baselines, n_fits
 from fuzzymil.plots import DataDiagnosisDisplay
 
 KINDS = {
@@ -111,7 +111,7 @@ def evidence(**explained):
     rng = np.random.default_rng(0)
     scatter = rng.normal(0, 0.05, size=200)
     costs = {name: 1 - share + scatter * (1 - share) for name, share in (explained | {"nothing": 0.0}).items()}
-    return _verdict.Evidence(
+    return diagnosis.Evidence(
         costs, explained | {"nothing": 0.0}, {name: 0.5 + share / 2 for name, share in explained.items()}
     )
 
@@ -138,7 +138,7 @@ def one_rule():
 def test_verdict_from_evidence(explained, kind, word, one_rule):
     families = [name for name in explained if name not in ("forest", "linear", "size")]
     bags = make_planted("some", 20, 0, random_state=0)
-    found = _verdict.verdict(evidence(**explained), one_rule, bags, families)
+    found = diagnosis.verdict(evidence(**explained), one_rule, bags, families)
     assert found.kind == kind
     assert word in " ".join(found.sentences)
     rivals = {"forest": "The forest", "linear": "Logistic regression"}
@@ -153,13 +153,13 @@ def test_the_verdict_does_not_contradict_what_else_is_said(one_rule):
     costs = {"some": np.tile([0.0, 1.0], 100), "forest": np.ones(200), "linear": np.ones(200)}
     costs["nothing"] = np.where(np.arange(200) < 4, 26.0, 0.5)  # four bags that are far off
     shares = {"some": 0.5, "forest": 0.0, "linear": 0.0, "nothing": 0.0}
-    found = _verdict.verdict(_verdict.Evidence(costs, shares, {}), one_rule, bags, ["some"])
+    found = diagnosis.verdict(diagnosis.Evidence(costs, shares, {}), one_rule, bags, ["some"])
     assert found.kind == "none"
     assert "unrelated" not in found.sentences[0]
     assert "50% of the variance" in found.sentences[0]
     assert "20 bags are too few" in found.sentences[0]
     idle = one_rule.edit(replace={n + 1: "IF anything THEN y += 0" for n in range(one_rule.n_rules)})
-    some = _verdict.verdict(evidence(some=0.5, forest=0.3, linear=0.2), idle, bags, ["some"])
+    some = diagnosis.verdict(evidence(some=0.5, forest=0.3, linear=0.2), idle, bags, ["some"])
     assert "is enough" not in some.sentences[0]
     assert "none was chosen" in some.sentences[0]
 
@@ -193,15 +193,15 @@ def test_a_size_that_separates_the_classes_is_named():
     ],
 )
 def test_separation(values, groups, separated):
-    assert _verdict._separates(np.array(values, float), np.array(groups)) is separated
+    assert diagnosis._separates(np.array(values, float), np.array(groups)) is separated
 
 
 def test_separation_by_chance_is_counted():
     orders = [np.roll([0, 0, 1, 1], shift) for shift in range(4)] + [np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])]
-    share = np.mean([_verdict._separates(np.arange(4.0), groups) for groups in orders])
-    assert _verdict._separations_by_chance(np.array([0, 0, 1, 1])) == pytest.approx(share)
+    share = np.mean([diagnosis._separates(np.arange(4.0), groups) for groups in orders])
+    assert diagnosis._separations_by_chance(np.array([0, 0, 1, 1])) == pytest.approx(share)
     few = Bags.from_list([[[0.0]], [[1.0]], [[2.0]], [[3.0]]])
-    assert _verdict.leaks(few, np.zeros((4, 1)), np.array([0, 0, 1, 1]), classes=True) == ()
+    assert diagnosis.leaks(few, np.zeros((4, 1)), np.array([0, 0, 1, 1]), classes=True) == ()
 
 
 # ---------------------------------------------------------------------- numbers and several classes
@@ -218,8 +218,9 @@ def test_regression():
     assert measure(found, "mean", "RMSE") == pytest.approx(y.std(), rel=0.15)
     assert not found.warnings
     same = Bags(np.repeat(2 * y + 5, bags.sizes)[:, None], bags.offsets)
-    assert "x1" in _verdict.leaks(same, y[:, None], np.zeros(80, int), classes=False)[0]
-    assert not _verdict.leaks(same[:2], y[:2, None], np.zeros(2, int), classes=False)  # two points are always on a line
+    assert "x1" in diagnosis.leaks(same, y[:, None], np.zeros(80, int), classes=False)[0]
+    two = np.zeros(2, int)  # points are always on a line
+    assert not diagnosis.leaks(same[:2], y[:2, None], two, classes=False)
 
 
 def test_several_outputs_and_classes():
@@ -251,7 +252,7 @@ def test_measures_by_scikit_learn():
     rng = np.random.default_rng(0)
     target, output = rng.integers(0, 2, size=(40, 1)).astype(float), rng.normal(size=(40, 1))
     folds = np.arange(40) % 2
-    answers = _diagnosis._Answers(target, folds, classes=True)
+    answers = diagnosis._Answers(target, folds, classes=True)
     nothing = np.zeros((40, 1))
     found = answers.measures(output, nothing, None)
     truth = [target[folds == fold, 0] for fold in range(2)]

@@ -252,7 +252,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
-    from fuzzymil.learn.choose import _choice
+    from fuzzymil.learn.choose import choose
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -260,7 +260,7 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
     before = pickle.loads(pickle.dumps(model))
     fresh = RuleClassifier(random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr(_choice, "chosen", interrupted)
+        patch.setattr(choose, "fit_rules", interrupted)
         for estimator in (fresh, before):
             with pytest.raises(KeyboardInterrupt):
                 estimator.fit(BAGS[:30])

@@ -9,9 +9,8 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.comparators import CitationKNN, standardized
 from fuzzymil.datasets import make_planted
-from fuzzymil.inference.membership import Bell, Sigmoid
-from fuzzymil.learn.choose._gaps import Gaps
-from fuzzymil.learn.choose._premises import Condition, Gone, Part, Statements
+from fuzzymil.inference.membership import Bell, Missing, Sigmoid
+from fuzzymil.learn.choose.candidates import Condition, MissingValues, MovableConditions, Part
 
 
 def punched(bags, share, seed=0):
@@ -28,7 +27,7 @@ def test_chosen_rules_answer_for_gaps_and_remember_how(missing, tmp_path):
     model = RuleClassifier(missing=missing, random_state=0).fit(HOLES)
     assert model.score(HOLES) > 0.7
     count = {"ignore": 0, "average": 10}.get(missing, 1)
-    assert {len(variable.gaps) for variable in model.rules_.variables} == {count}
+    assert {len(variable.missing_values) for variable in model.rules_.variables} == {count}
     model.save(tmp_path / "model.json")
     for again in (load_model(tmp_path / "model.json"), model.with_rules(RuleBase.parse(model.rules_.to_source()))):
         np.testing.assert_allclose(again.predict_proba(HOLES), model.predict_proba(HOLES))
@@ -42,7 +41,7 @@ def test_chosen_rules_answer_for_gaps_and_remember_how(missing, tmp_path):
 def test_networks_train_on_what_gaps_stand_for(missing):
     model = MIANFISClassifier(3, order=1, missing=missing, training=Training(max_epochs=3), random_state=0).fit(HOLES)
     found = typical_values(HOLES, 10 if missing == "average" else 1)
-    np.testing.assert_allclose([v.gaps for v in model.rules_.variables], found.T, rtol=1e-5)
+    np.testing.assert_allclose([v.missing_values for v in model.rules_.variables], found.T, rtol=1e-5)
     # Training in standardized 32 bit and inference in the user's units see one and the same network.
     output = model.initial_rules_.infer(HOLES).output[:, 0]
     assert model.history_["loss"][0] == pytest.approx(np.mean(np.square(output - HOLES.labels)), rel=1e-4)
@@ -50,7 +49,7 @@ def test_networks_train_on_what_gaps_stand_for(missing):
         plain = MIANFISClassifier(3, order=1, missing="ignore", training=Training(max_epochs=3), random_state=0)
         complete = fill_missing(HOLES, found[0])
         np.testing.assert_allclose(model.predict_proba(HOLES), model.predict_proba(complete), rtol=1e-6)
-        assert plain.fit(complete).rules_.variables[0].gaps == ()
+        assert plain.fit(complete).rules_.variables[0].missing_values == ()
 
 
 def test_given_rules_keep_what_they_say_about_gaps():
@@ -60,8 +59,8 @@ def test_given_rules_keep_what_they_say_about_gaps():
         "IF A is high AND B is low THEN y = 1\nIF noise1 is any THEN y = 0"
     )
     model = MIANFISClassifier(init=rules, missing="median", training=Training(max_epochs=2), random_state=0).fit(HOLES)
-    assert model.rules_.variables[0].gaps == (7.0,)
-    assert model.rules_.variables[1].gaps == pytest.approx((np.nanmedian(HOLES.instances[:, 1]),))
+    assert model.rules_.variables[0].missing_values == (7.0,)
+    assert model.rules_.variables[1].missing_values == pytest.approx((np.nanmedian(HOLES.instances[:, 1]),))
 
 
 def test_rules_find_out_that_a_value_is_missing():
@@ -106,25 +105,25 @@ def test_others_fill_gaps_with_the_medians_of_the_training_bags(make):
 # ---------------------------------------------------------------------- candidates
 
 PREMISES = [
-    (Part("some", None, (Condition(0, Sigmoid(5.0, 1.0)),)),),
-    (Part("at least", 2, (Condition(1, Sigmoid(4.0, -2.0)),)),),
-    (Part("on average", None, (Condition(2, Sigmoid(5.0, 0.7)),)),),
-    (Part("some", None, (Condition(0, Bell(5.0, 2.0, 2.0)), Condition(1, Gone()))),),
-    (Part("some", None, (Condition(0, Gone(negated=True)), Condition(2, Sigmoid(3.0, 1.0)))),),
+    (Part("some", None, (Condition(0, (Sigmoid(5.0, 1.0),)),)),),
+    (Part("at least", 2, (Condition(1, (Sigmoid(4.0, -2.0),)),)),),
+    (Part("on average", None, (Condition(2, (Sigmoid(5.0, 0.7),)),)),),
+    (Part("some", None, (Condition(0, (Bell(5.0, 2.0, 2.0),)), Condition(1, (Missing(),)))),),
+    (Part("some", None, (Condition(0, (Missing(),), negated=True), Condition(2, (Sigmoid(3.0, 1.0),)))),),
 ]
 
 
 @pytest.mark.parametrize("count", [1, 10])
 def test_candidates_and_their_slopes_see_gaps_as_the_rules_will(count):
-    gaps = Gaps(typical_values(HOLES, count), True)
-    statements = Statements(PREMISES, HOLES, gaps)
+    missing = MissingValues(typical_values(HOLES, count), True)
+    movable = MovableConditions(PREMISES, HOLES, missing)
     rng = np.random.RandomState(0)
-    moves = 0.2 * rng.normal(size=statements.n_moves)
-    truth, pullback = statements.evaluate(moves)
+    moves = 0.2 * rng.normal(size=movable.n_moves)
+    truth, pullback = movable.evaluate(moves)
     weights = rng.normal(size=truth.shape)
     slopes = pullback(weights)
-    for place in range(statements.n_moves):
+    for place in range(movable.n_moves):
         step = np.zeros_like(moves)
         step[place] = 1e-6
-        apart = (statements.evaluate(moves + step)[0] - statements.evaluate(moves - step)[0]) / 2e-6
+        apart = (movable.evaluate(moves + step)[0] - movable.evaluate(moves - step)[0]) / 2e-6
         assert slopes[place] == pytest.approx(float((weights * apart).sum()), abs=1e-5)

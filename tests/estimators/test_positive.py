@@ -78,7 +78,7 @@ def test_rules_are_about_the_class_that_is_named(model, tmp_path):
 
 def test_without_a_name_they_are_about_the_class_that_sorts_last():
     model = RuleClassifier(random_state=0).fit(BAGS, SICK)
-    assert (model.pos_label_, model.rules_.outputs) == ("healthy", ("healthy",))
+    assert (model.pos_label_, model.rules_.output_names) == ("healthy", ("healthy",))
     about = RuleClassifier(random_state=0, pos_label="diseased").fit(BAGS, SICK)
     assert about.rules_.output_names == ("diseased",)
     np.testing.assert_array_equal(about.predict(BAGS), SICK)
@@ -88,7 +88,7 @@ def test_without_a_name_they_are_about_the_class_that_sorts_last():
 def test_numbers_are_classes_too():
     flipped = 1 - MADE.labels
     model = RuleClassifier(pos_label=0, random_state=0).fit(BAGS, flipped)
-    assert (model.pos_label_, model.rules_.outputs) == (0, ("class_0",))
+    assert (model.pos_label_, model.rules_.output_names) == (0, ("class_0",))
     assert model.score(BAGS, flipped) > 0.9
     named = MISugeno(rules=EXPERT.replace("diseased", "class_0")).fit(BAGS, flipped)
     assert named.pos_label_ == 0

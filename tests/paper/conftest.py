@@ -25,9 +25,7 @@ def results(alarms):
     patch.setattr(Options, "n_folds", 2)
     patch.setattr(landmine.gpr, "draw_alarms", lambda *counts, **settings: alarms)
     patch.setattr("paper.landmine.N_REPLICATES", 20)
-    variants = {
-        "normalized rules, alpha 5": OnBags(MIANFISClassifier(3, alpha=5.0, training=Training(max_epochs=EPOCHS)))
-    }
+    variants = {"MI-ANFIS, alpha 5": OnBags(MIANFISClassifier(3, alpha=5.0, training=Training(max_epochs=EPOCHS)))}
     patch.setattr(landmine, "_variants", lambda options: variants)
     options = Options(seed=100, quick=True)
     units = landmine._units(options)

@@ -231,7 +231,7 @@ def test_units_of_a_full_run():
 
 
 def test_methods_at_a_number_of_bags():
-    short = "MI-ANFIS, short normalized rules"
+    short = "MI-ANFIS, short rules"
     assert short in methods_at(200, Options())
     assert short not in methods_at(60, Options())
     assert short not in methods_at(200, Options(quick=True))

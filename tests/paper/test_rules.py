@@ -18,7 +18,7 @@ from paper.run import reproduce
 
 FULL = len(rules.LIMITS) * len(rules.WAYS)
 METHODS = {
-    "MI-ANFIS, default": Recipe(MIANFISClassifier(2, training=Training(max_epochs=3))),
+    "RuleClassifier": Recipe(MIANFISClassifier(2, training=Training(max_epochs=3))),
     "Naive-ANFIS": Recipe(ANFISClassifier(2, training=Training(max_epochs=3)), naive=True),
 }
 

@@ -12,6 +12,7 @@ from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, Membershi
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
+from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files import fcl, fis, fll, fml
 from fuzzymil.rules.premise import And, Expression, Is, Not, Or
@@ -198,7 +199,7 @@ class Generator:
         limited = self.can.limited and self.maybe(0.3)
         return {"t_norm": t_norm, "s_norm": s_norm, "limited": limited, "aggregation": "max"}
 
-    def system(self) -> RuleBase | RuleBase:
+    def system(self) -> RuleBase:
         inputs = self.inputs()
         premises = [self.premise(inputs) for _ in range(self.rng.integers(1, 6))]
         weights = [1.0 if self.maybe(0.7) else float(np.round(self.rng.uniform(), 3)) for _ in premises]
@@ -232,19 +233,21 @@ class Generator:
         for _ in premises:
             said = {o.name: self.said(o, hedged=hedged) for o in outputs if self.maybe(0.8)}
             conclusions.append(said or {outputs[0].name: self.said(outputs[0], hedged=hedged)})
-        base = RuleBase(
-            inputs,
-            tuple(Rule(premise, [[0.0]], weight) for premise, weight in zip(premises, weights, strict=True)),
-            **self.operators(),
-        )
+        rules = [
+            Rule(premise, said, weight) for premise, said, weight in zip(premises, conclusions, weights, strict=True)
+        ]
         kept = [self.can.default or number for number in numbers]
-        return RuleBase(
-            base,
-            tuple(outputs),
-            tuple(conclusions),
-            default=tuple(self.number() if keep else 0.0 for keep in kept),
-            activation=self.one(self.can.activations) if chosen else "general",
+        defuzzification = Defuzzification(
             **{name: tuple(each[name] for each in settings) for name in settings[0]},
+            activation=self.one(self.can.activations) if chosen else "general",
+        )
+        return RuleBase(
+            inputs,
+            tuple(rules),
+            tuple(outputs),
+            default=tuple(self.number() if keep else 0.0 for keep in kept),
+            defuzzification=defuzzification,
+            **self.operators(),
         )
 
     def settings(self, *, number: bool) -> dict[str, Any]:

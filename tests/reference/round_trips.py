@@ -20,7 +20,7 @@ from fuzzymil.rules.files import read_rules, write_rules
 TOLERANCE = 1e-9
 
 
-def coming_back(format: str, rules: RuleBase | RuleBase, path: Path, x: np.ndarray) -> float:
+def coming_back(format: str, rules: RuleBase, path: Path, x: np.ndarray) -> float:
     """Write and read rules; return the greatest difference of the answers, in parts of an output's size."""
     write_rules(rules, path)
     again = read_rules(path)
@@ -71,12 +71,11 @@ def check(format: str, count: int, folder: Path, seed: int) -> set[str]:
     } - seen.keys()
 
 
-def _parts(rules: RuleBase | RuleBase) -> Iterator[str]:
+def _parts(rules: RuleBase) -> Iterator[str]:
     """Yield the families, operators and hedges of a system."""
-    base = rules if not rules.concludes_sets else rules.premises
-    yield from (f"t_norm: {base.t_norm}", f"s_norm: {base.s_norm}")
-    yield from (chosen.name for variable in base.variables for chosen in variable.terms.values())
-    yield from (hedge for rule in base.rules for condition in rule.conditions for hedge in condition.hedges)
+    yield from (f"t_norm: {rules.t_norm}", f"s_norm: {rules.s_norm}")
+    yield from (chosen.name for variable in rules.variables for chosen in variable.terms.values())
+    yield from (hedge for rule in rules.rules for condition in rule.conditions for hedge in condition.hedges)
     if rules.concludes_sets:
         for k in range(len(rules.outputs)):
             yield from (f"{name}: {rules.setting(name, k)}" for name in ("implication", "accumulation", "defuzzify"))

@@ -131,7 +131,7 @@ def test_line_ends_in_names_and_units_do_not_get_into_the_comments():
     rules = RuleBase((odd,), (Rule({"a\nb\r": "c\rd"}, [[1.0]]),), ("y\nz",))
     for kind in ("fll", "fis"):
         back = parse_rules(export_rules(rules, kind), kind)
-        assert [*back.feature_names, *back.variables[0].terms, *back.outputs] in (
+        assert [*back.feature_names, *back.variables[0].terms, *back.output_names] in (
             ["a_b", "c_d", "y_z"],
             ["a b", "c d", "y z"],
         )

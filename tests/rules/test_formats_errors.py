@@ -213,7 +213,7 @@ def test_fll_that_is_wrong_or_not_supported(old, new, message):
         ("Centroid 100", "Centroid 10.5", "at least 2"),
         ("Centroid 100", "Centroid 100 100", "at least 2"),
         ("Triangle 0 1 1", "Constant 1", "Unknown kind of term.*'Constant'"),
-        ("is high", "is high with 2", "weight of Mamdani rule 1 must be at most 1"),
+        ("is high", "is high with 2", "weight of rule 1, which concludes a set, must be at most 1"),
     ],
 )
 def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):

@@ -83,7 +83,7 @@ def test_byte_order_mark_and_line_ends_of_other_systems_do_not_matter(tmp_path):
 def test_missing_files_and_other_values_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing"):
         read_rules(tmp_path / "nothing.fll")
-    with pytest.raises(ParameterError, match="Expected a RuleBase or RuleBase, got 'IF"):
+    with pytest.raises(ParameterError, match="Expected a RuleBase, got 'IF"):
         write_rules("IF x is low THEN y = 1", tmp_path / "a.fll")
 
 

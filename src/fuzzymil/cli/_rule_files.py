@@ -116,7 +116,7 @@ class RuleFile:
         found = {}
         asked = {condition.variable for rule in self.rules.rules for condition in rule.conditions}
         for place, variable in enumerate(self.rules.variables):
-            stated = variable.gaps or any(isinstance(term, Missing) for term in variable.terms.values())
+            stated = variable.missing_values or any(isinstance(term, Missing) for term in variable.terms.values())
             if variable.name in asked and not stated:
                 values = bags.select_features([place]).instances[:, 0]
                 found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())

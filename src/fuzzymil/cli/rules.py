@@ -86,7 +86,7 @@ def rules(
     if diff is not None:
         write_text(output, _difference(found, _member(read_all_rules(diff), member), chosen, digits))
         return
-    write_text(output, _text(_without_limits(found) if chosen in _NO_LIMITS else found, chosen, max_conditions, digits))
+    write_text(output, _text(_without_limits(found, chosen), chosen, max_conditions, digits))
 
 
 def _format(format: str | None, output: Path | None) -> str:
@@ -118,13 +118,15 @@ def _difference(old: Any, new: Any, format: str, digits: int) -> str:
     return json.dumps(found.to_dict(), indent=2) if format == "json" else str(found.to_text(digits))
 
 
-def _without_limits(found: Any) -> Any:
-    """Return rules that do not clip values to the ranges of the inputs."""
+def _without_limits(found: Any, format: str) -> Any:
+    """Return rules that do not clip values to the ranges of the inputs, for a format that cannot express it."""
     import dataclasses
 
-    if not found.limited:
+    from fuzzymil.rules.files import FORMATS
+
+    if not found.limited or format not in _NO_LIMITS:
         return found
-    note("Note: The model clips values to the range seen in training, which this format cannot express.")
+    note(f"Note: The model clips values to the range seen in training, which {FORMATS[format].title} cannot express.")
     return dataclasses.replace(found, limited=False)
 
 

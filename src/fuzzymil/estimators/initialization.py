@@ -23,7 +23,7 @@ from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.learn.train.search import short_rules
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.compile import finite_operators, with_gaps
+from fuzzymil.rules.compile import finite_operators, with_missing_values
 
 if TYPE_CHECKING:
     from fuzzymil.estimators.mianfis import Network
@@ -309,7 +309,7 @@ def _from_rules(
     if bags.feature_names is not None:
         given = given.over(bags.feature_names)
     if given.n_features == bags.n_features:  # otherwise an error follows
-        given = with_gaps(given, model._stand_ins(bags))
+        given = with_missing_values(given, model._stand_ins(bags))
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None

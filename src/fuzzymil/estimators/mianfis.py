@@ -483,7 +483,7 @@ class Network(Learner):
             normalize=operators.normalize,
             default=default,
             limited=state.scaling.limited,
-            gaps=params.missing_values,
+            missing_values=params.missing_values,
             **alphas,
         )
 

@@ -23,7 +23,7 @@ from fuzzymil.inference.engines.numpy import sigmoid
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
-from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.cards import rules_html
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
 
@@ -374,7 +374,7 @@ class ExplainableModel(RuleModel):
         if len(self.members_) > 1:
             parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))
         limited = reading.classes is not None and not rules.concludes_sets and rules.normalize
-        cards = rule_cards(rules, limit=reading.threshold) if limited else rule_cards(rules)
+        cards = rules_html(rules, limit=reading.threshold) if limited else rules_html(rules)
         return html.fragment(*parts, cards)
 
 

@@ -97,8 +97,8 @@ class _RuleLearner(Learner):
                 max_conditions=self.max_conditions,
                 n_members=self.n_estimators,
                 rng=rng,
-                gaps=self._stand_ins(bags),
-                asks_missing=self.missing == "condition",
+                missing_values=self._stand_ins(bags),
+                may_ask_missing=self.missing == "condition",
                 progress=progress,
             )
         record_features(self, features.everything)

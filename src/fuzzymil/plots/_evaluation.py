@@ -163,7 +163,7 @@ class RocDisplay:
         for mark in marks:
             if not 0 <= mark <= 1:
                 raise ParameterError(f"marks must be false positive rates from 0 to 1, got {mark!r}.")
-        folds = {label: _checked_folds(label, given, "scores") for label, given in scores.items()}
+        folds = {label: _check_folds(label, given, "scores") for label, given in scores.items()}
         chosen = _positive(folds, pos_label)
         rates = np.union1d(_RATES, np.asarray(marks, float))
         curves = [
@@ -407,7 +407,7 @@ class ReliabilityDisplay:
             raise ParameterError("There is nothing to draw: pass {'name': [(truth, probabilities), ...]}.")
         if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
             raise ParameterError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
-        folds = {label: _checked_folds(label, given, "probabilities") for label, given in probabilities.items()}
+        folds = {label: _check_folds(label, given, "probabilities") for label, given in probabilities.items()}
         chosen = _positive(folds, pos_label)
         edges = np.linspace(0.0, 1.0, n_bins + 1)
         return cls(
@@ -533,7 +533,7 @@ class ReliabilityDisplay:
 # ---------------------------------------------------------------------- what both share
 
 
-def _checked_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
+def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
     """Return the labels and ``what``, scores or probabilities, of each fold as arrays."""
     folds = []
     for number, pair in enumerate(given, start=1):

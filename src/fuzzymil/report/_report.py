@@ -14,15 +14,15 @@ from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._performance import Groups, Performance, cross_validated, measured, performance_facts
+from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model, performance_facts
 from fuzzymil.report._sections import (
     Matters,
-    RuleCard,
+    RuleUse,
     bags_facts,
     data_facts,
     health_facts,
     importance_facts,
-    rule_cards,
+    rule_uses,
     rules_facts,
     select_bags,
     settings_facts,
@@ -41,7 +41,7 @@ class Report:
     made_on : datetime.date
     answers : Answers
         The model, the bags, and the model's answers on them.
-    cards : list of RuleCard
+    cards : list of RuleUse
         The rules of all members.
     performance : Performance or None
         The numbers to quote; None without labels.
@@ -70,7 +70,7 @@ class Report:
     title: str
     made_on: datetime.date
     answers: Answers
-    cards: list[RuleCard]
+    cards: list[RuleUse]
     performance: Performance | None
     own_performance: Performance | None
     reason: str
@@ -114,7 +114,7 @@ class Report:
         for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
             explanations[place] = explanation
             step("explanations", len(explanations), len(places))
-        cards = rule_cards(answers, matters.rules)
+        cards = rule_uses(answers, matters.rules)
         return cls(
             title=title or f"{html.counted(len(cards), 'rule')} on {html.counted(answers.bags.n_bags, 'bag')}",
             made_on=datetime.date.today(),
@@ -276,10 +276,10 @@ def _performance(
         return None, None, "", []
     trained = _learned(answers.model)
     seen = trained and (not held_out or _recognizes(answers))
-    own = measured(answers, n_folds, random_state, seen=seen, groups=groups)
+    own = measure_model(answers, n_folds, random_state, seen=seen, groups=groups)
     if not trained or held_out:
         return own, None, "", []
     if not cross_validate:
         return own, None, "not requested", []
-    found = cross_validated(answers, n_folds, random_state, groups)
+    found = cross_validate_model(answers, n_folds, random_state, groups)
     return (own, None, "edited", []) if found is None else (found[0], own, "", found[1])

@@ -25,7 +25,7 @@ from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, proje
 from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.arrangement import Arrangement
+from fuzzymil.rules.premise import Arrangement
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]

@@ -142,7 +142,7 @@ class Writer(ABC):
         """Return the word for a set, and its parameters as text; a formula that is a number is computed from names."""
         return write_set(term, self.sets, _sentence(self.title), names)
 
-    def shared(self, name: str, outputs: Iterable[Output]) -> str | None:
+    def shared_setting(self, name: str, outputs: Iterable[Output]) -> str | None:
         """Return the setting that outputs share; None without outputs."""
         values = {str(getattr(output, name)) for output in outputs}
         if len(values) > 1:
@@ -167,14 +167,14 @@ class Writer(ABC):
 
     # ------------------------------------------------------------------ changes that several formats tell
 
-    def renamed(self) -> list[str]:
+    def name_changes(self) -> list[str]:
         """Return a sentence about the names that are written differently, if there are any."""
         written = (self.variables, *self.input_terms.values(), *self.output_terms.values())
         changed = {name: word for names in written for name, word in names.items() if name != word}
         pairs = listed(f"{name!r:.60} is written as {word!r:.60}" for name, word in changed.items())
         return [f"Some names have to change: {pairs}."] if changed else []
 
-    def single_numbers(self) -> list[str]:
+    def number_changes(self) -> list[str]:
         """Return a sentence about sets of a single number, which other programs know only as triangles."""
         owners: list[Variable | Output] = [*self.system.inputs, *(o for o in self.system.outputs if not o.weighted)]
         names = [
@@ -246,9 +246,9 @@ def _lost_with_bags(base: RuleBase) -> list[str]:
     comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
     if any(comments):
         lost.append("Comments are not kept.")
-    names = [f"{variable.name!r:.60}" for variable in variables if variable.gaps]
+    names = [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]
     if names:
-        lost.append(f"What a missing value stands for is not kept: {listed(names)}.")
+        lost.append(f"What replaces missing values is not kept: {listed(names)}.")
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
     if units:
         lost.append(f"Units are not kept: {listed(units)}.")

@@ -122,9 +122,9 @@ def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[st
     elif family in (Rectangle, SemiEllipse):
         ours = sorted(ours)
     if len(values) > count and values[-1] != 1:
-        return _low(where, word, family, ours, values[-1])
+        return _low_set(where, word, family, ours, values[-1])
     if not all(map(math.isfinite, ours)):
-        return _open(where, word, family, ours)
+        return _open_set(where, word, family, ours)
     if family in (SShape, ZShape) and ours[0] > ours[1]:  # a step in the middle
         ours = [sum(ours) / 2] * 2
     if family is Ramp and ours[0] == ours[1]:
@@ -138,7 +138,7 @@ def _upright(values: list[float]) -> list[float]:
     return [center, abs(width), slope]
 
 
-def _low(where: Piece, word: str, family: Family, corners: list[float], height: float) -> MembershipFunction:
+def _low_set(where: Piece, word: str, family: Family, corners: list[float], height: float) -> MembershipFunction:
     """Return a set that is less high than 1."""
     if family not in (Triangular, Trapezoidal, Rectangle, Ramp) or not all(map(math.isfinite, corners)):
         raise where.error(f"The height of {word} must be 1; other heights are supported for sets of straight lines.")
@@ -151,7 +151,7 @@ def _low(where: Piece, word: str, family: Family, corners: list[float], height: 
     return fuzzy_set(where, Discrete, [number for point in sorted(points, key=lambda p: p[0]) for number in point])
 
 
-def _open(where: Piece, word: str, family: Family, values: list[float]) -> MembershipFunction:
+def _open_set(where: Piece, word: str, family: Family, values: list[float]) -> MembershipFunction:
     """Return a set that an infinite parameter leaves open to one side, or to both."""
     if family is Binary and math.isfinite(values[0]) and not math.isnan(values[1]):
         return Binary(values[0], math.copysign(1.0, values[1] - values[0]))
@@ -298,7 +298,7 @@ def formula_of(chosen: MembershipFunction) -> str:
     if isinstance(chosen, Formula):
         chosen.check_set()
         shift, scale = chosen.parameters
-        return chosen.text if (shift, scale) == (0.0, 1.0) else _moved(Arithmetic(chosen.text), shift, scale)
+        return chosen.text if (shift, scale) == (0.0, 1.0) else _shift(Arithmetic(chosen.text), shift, scale)
     if chosen.name == "discrete":
         return _through(list(zip(chosen.parameters[::2], chosen.parameters[1::2], strict=True)))
     if chosen.name not in _FORMULAS:
@@ -306,7 +306,7 @@ def formula_of(chosen: MembershipFunction) -> str:
     return _FORMULAS[chosen.name](*chosen.parameters)
 
 
-def _moved(formula: Arithmetic, shift: float, scale: float) -> str:
+def _shift(formula: Arithmetic, shift: float, scale: float) -> str:
     return formula_text(formula.text, {"x": f"((x - {_number(shift)}) / {_number(scale)})"})
 
 

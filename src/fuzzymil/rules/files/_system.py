@@ -191,7 +191,7 @@ def _with_numbers(system: System) -> dict[str, Any]:
         chosen = [terms[str(rule.conclusions[name])] for name, terms in rows.items()]
         coefs.append([row + (0.0,) * (n_coefs - len(row)) for row in chosen])
     return {
-        **_shared(system, coefs),
+        **_common_fields(system, coefs),
         "outputs": tuple(map(Variable, rows)),
         "normalize": system.outputs[0].defuzzify == "average",
         "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
@@ -206,7 +206,7 @@ def _with_sets(system: System) -> dict[str, Any]:
     if any(output.resolution is not None for output in system.outputs):
         settings["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
     return {
-        **_shared(system, [rule.conclusions for rule in system.rules]),
+        **_common_fields(system, [rule.conclusions for rule in system.rules]),
         "outputs": tuple(outputs),
         "defuzzification": Defuzzification(**settings, activation=system.activation),
         # Without a default in the file, use ours: the middle of the range.
@@ -241,7 +241,7 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
     return found
 
 
-def _shared(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
+def _common_fields(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
     return {
         "variables": system.inputs,
         "rules": tuple(

@@ -8,6 +8,7 @@ input (NaN) satisfies its conditions; a linear conclusion of it is NaN. A rule w
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -58,7 +59,7 @@ class Program:
         self.linear = [
             term
             for output in system.outputs
-            for _, term, _ in self.concluding(output)
+            for _, term, _ in self.conclusions(output)
             if isinstance(term, tuple) and len(term) > 1
         ]
         """The conclusions that depend on the inputs, output by output and rule by rule."""
@@ -139,17 +140,17 @@ class Program:
     def _condition(self, asked: Expression, favorable: bool) -> str:
         assert isinstance(asked, Is)
         d = self.places[asked.variable]
-        chosen, gaps = self.system.inputs[d].terms[asked.term], self.base.variables[d].gaps
+        chosen, stand_for = self.system.inputs[d].terms[asked.term], self.base.variables[d].missing_values
         missing = f"v{d} != v{d}"
         if isinstance(chosen, Missing):
             found = self.language.choice(missing, "1.0", "0.0")
         else:
             found = self.membership(chosen, f"v{d}")
-            if isinstance(chosen, MembershipFunction) and gaps:
-                found = self.language.choice(missing, number(float(chosen(gaps).mean())), found)
+            if isinstance(chosen, MembershipFunction) and stand_for:
+                found = self.language.choice(missing, number(float(chosen(stand_for).mean())), found)
         for hedge in reversed(asked.hedges):
             found = f"hedge_{hedge}({found})"
-        settled = isinstance(chosen, Missing) or bool(gaps)
+        settled = isinstance(chosen, Missing) or bool(stand_for)
         return found if settled else self.language.choice(missing, "1.0" if favorable else "0.0", found)
 
     def responses(self) -> list[str]:
@@ -163,22 +164,26 @@ class Program:
 
     def _value(self, d: int) -> str:
         """Return an input, or the mean of what a missing one stands for."""
-        gaps = self.base.variables[d].gaps
-        return self.language.choice(f"v{d} != v{d}", number(sum(gaps) / len(gaps)), f"v{d}") if gaps else f"v{d}"
+        stand_for = self.base.variables[d].missing_values
+        return (
+            self.language.choice(f"v{d} != v{d}", number(sum(stand_for) / len(stand_for)), f"v{d}")
+            if stand_for
+            else f"v{d}"
+        )
 
-    def combination(self) -> list[tuple[str, str]]:
+    def conclusion_joins(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""
         alpha = self.base.conclusion_alpha
         return [
             _join(self.base.conclusion_aggregation, alpha[k] if isinstance(alpha, tuple) else alpha)
             for k, output in enumerate(self.system.outputs)
-            for _, term, _ in self.concluding(output)
+            for _, term, _ in self.conclusions(output)
             if isinstance(term, tuple) and len(term) > 1
         ]
 
     # ------------------------------------------------------------------ conclusions
 
-    def concluding(self, output: Output) -> list[tuple[int, Term, tuple[str, ...]]]:
+    def conclusions(self, output: Output) -> list[tuple[int, Term, tuple[str, ...]]]:
         """Return the rules that conclude an output: number, term, hedges."""
         found = []
         for r, rule in enumerate(self.system.rules):
@@ -196,15 +201,15 @@ class Program:
             found = f"hedge_{hedge}({found})"
         return found
 
-    def weighted(self, output: Output) -> list[tuple[str, str]]:
+    def weighted_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return strengths and numbers, given the strength as ``s``, whose average or sum is an output."""
         start = sum(
             isinstance(term, tuple) and len(term) > 1
             for other in itertools.takewhile(lambda other: other is not output, self.system.outputs)
-            for _, term, _ in self.concluding(other)
+            for _, term, _ in self.conclusions(other)
         )
         groups: dict[str, tuple[str, list[str]]] = {}
-        for r, term, hedges in self.concluding(output):
+        for r, term, hedges in self.conclusions(output):
             said = self.system.rules[r].conclusions[output.name]
             name = said.term if isinstance(said, Is) else said
             value = self._number_of(term, f"c[{start}]", f"q{list(output.terms).index(name)}")
@@ -219,7 +224,7 @@ class Program:
             found.append((joined, value))
         return found
 
-    def computed(self, output: Output) -> list[tuple[str, str]]:
+    def computed_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return the numbers that are formulas: the name of each, and its value for one instance, ``u``.
 
         It is computed from the inputs and from the outputs before this one.
@@ -254,10 +259,10 @@ class Program:
             return f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
         return number(term[0]) if len(term) == 1 else response
 
-    def joined_set(self, output: Output) -> str:
+    def joint_membership(self, output: Output) -> str:
         """Return the membership of ``y`` in the joined set of an output."""
         found = "0.0"
-        for r, term, hedges in self.concluding(output):
+        for r, term, hedges in self.conclusions(output):
             part = f"t_{output.implication}({self.strength(r, hedges)}, {self.membership(term, 'y')})"
             added = output.accumulation == "sum"
             joined = f"{found} + {part}" if added else f"s_{output.accumulation}({found}, {part})"
@@ -317,13 +322,13 @@ def _check(system: System, base: RuleSet) -> None:
         raise ParameterError("Code cannot keep previous values (hold=True): it has no memory.")
 
 
-# ---------------------------------------------------------------------- Python
+# ---------------------------------------------------------------------- functions in both languages
 
-_PY_EXPRESSIONS = {
+_EXPRESSIONS = {
     # sets
     "mu_gaussian(x, c, s)": "math.exp(-0.5 * ((x - c) / s) ** 2)",
     "mu_bell(x, c, s, b)": "1 / (1 + abs((x - c) / s) ** (2 * b)) if abs((x - c) / s) < 1 else "
-    "(lambda r: r / (1 + r))(abs((x - c) / s) ** (-2 * b))",
+    "abs((x - c) / s) ** (-2 * b) / (1 + abs((x - c) / s) ** (-2 * b))",
     "mu_sigmoid(x, c, k)": "1 / (1 + math.exp(-k * (x - c))) if k * (x - c) > -700 else 0.0",
     "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
     "mu_trapezoidal(x, a, b, c, d)": "0.0 if x < a or x > d else 1.0 if b <= x <= c else "
@@ -341,7 +346,7 @@ _PY_EXPRESSIONS = {
     "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
     "mu_ramp(x, a, b)": "min(max((x - a) / (b - a), 0.0), 1.0)",
     "mu_concave(x, a, b)": "1 / (1 + max((b - x) / (b - a), 0.0))",
-    "mu_arc(x, a, b)": "(lambda t: math.sqrt(t * (2 - t)))(mu_ramp(x, a, b))",
+    "mu_arc(x, a, b)": "math.sqrt(mu_ramp(x, a, b) * (2 - mu_ramp(x, a, b)))",
     "mu_cosine(x, c, s)": "0.5 * (1 + math.cos(2 * math.pi * (x - c) / s)) if abs(x - c) < s / 2 else 0.0",
     "mu_spike(x, c, s)": "math.exp(-10 * abs(x - c) / s)",
     "mu_semi_ellipse(x, a, b)": "2 * math.sqrt((x - a) * (b - x)) / (b - a) if a < x < b else 0.0",
@@ -376,31 +381,91 @@ _PY_EXPRESSIONS = {
     "s_drastic(a, b)": "max(a, b) if min(a, b) == 0 else 1.0",
     "s_nilpotent(a, b)": "max(a, b) if a + b < 1 else 1.0",
     "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
-    # instances of a bag
-    "greatest(values, alpha)": "max(values)",
-    "least(values, alpha)": "min(values)",
-    "mean(values, alpha)": "sum(values) / len(values)",
-    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
-    "sum_of(values, alpha)": "min(sum(values), 1.0)",
-    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
-    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
-}
-# Where a formula is undefined, its value is NaN, and what is too great is infinite.
-_PY_FORMULAS = {
+    # formulas
     "unit(a)": "0.0 if a < 0 else 1.0 if a > 1 else a",
     "f_add(a, b)": "a + b",
     "f_subtract(a, b)": "a - b",
     "f_multiply(a, b)": "a * b",
-    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
-    "math.copysign(1.0, b)",
     "f_negative(a)": "-a",
     "f_abs(a)": "abs(a)",
+    "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_minimum(a, b)": "a if a != a or a < b else b",
     "f_maximum(a, b)": "a if a != a or a > b else b",
+    "f_greater(a, b)": "1.0 if a > b else 0.0",
+    "f_greater_equal(a, b)": "1.0 if a >= b else 0.0",
+    "f_equal(a, b)": "1.0 if a == b else 0.0",
+    "f_not_equal(a, b)": "1.0 if a != b else 0.0",
+    "f_less_equal(a, b)": "1.0 if a <= b else 0.0",
+    "f_less(a, b)": "1.0 if a < b else 0.0",
+    "f_logical_and(a, b)": "1.0 if a != 0 and b != 0 else 0.0",
+    "f_logical_or(a, b)": "1.0 if a != 0 or b != 0 else 0.0",
+    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
+}
+_C_SIGNS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.And: "&&",
+    ast.Or: "||",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+_C_NAMES = {"abs": "fabs", "min": "fmin", "max": "fmax", "inf": "HUGE_VAL", "pi": repr(math.pi)}
+
+
+def c_expression(expression: str | ast.expr) -> str:
+    """Return an expression of Python in C.
+
+    Examples
+    --------
+    >>> c_expression("1 - abs(x) ** 2 if 0 < x else math.sqrt(x)")
+    '(0.0 < x ? 1.0 - pow(fabs(x), 2.0) : sqrt(x))'
+    """
+    node = ast.parse(expression, mode="eval").body if isinstance(expression, str) else expression
+
+    def part(node: ast.expr) -> str:
+        joined = isinstance(node, ast.BinOp | ast.UnaryOp) and not isinstance(getattr(node, "op", None), ast.Pow)
+        return f"({c_expression(node)})" if joined else c_expression(node)
+
+    match node:
+        case ast.Constant():
+            return repr(float(node.value))  # type: ignore[arg-type]
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _C_NAMES.get(name, name)
+        case ast.Call():
+            return f"{c_expression(node.func)}({', '.join(map(c_expression, node.args))})"
+        case ast.UnaryOp(op=ast.USub()):
+            return f"-{part(node.operand)}"
+        case ast.BinOp(op=ast.Pow()):
+            return f"pow({c_expression(node.left)}, {c_expression(node.right)})"
+        case ast.BinOp():
+            return f"{part(node.left)} {_C_SIGNS[type(node.op)]} {part(node.right)}"
+        case ast.Compare():
+            pairs = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
+            tests = [f"{part(a)} {_C_SIGNS[type(op)]} {part(b)}" for a, op, b in pairs]
+            return tests[0] if len(tests) == 1 else f"({' && '.join(tests)})"
+        case ast.BoolOp():
+            return f"({f' {_C_SIGNS[type(node.op)]} '.join(map(c_expression, node.values))})"
+        case ast.IfExp():
+            test, then, otherwise = map(c_expression, (node.test, node.body, node.orelse))
+            return f"({test} ? {then} : {otherwise})"
+    raise AssertionError(f"C has no {ast.dump(node)}")
+
+
+# ---------------------------------------------------------------------- Python
+
+# Where a formula is undefined, its value is NaN, and what is too great is infinite.
+_PY_FORMULAS = {
+    "f_divide(a, b)": "a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a) * "
+    "math.copysign(1.0, b)",
     "f_power(a, b)": "guarded(math.pow, a, b, least=-math.inf if a < 0 and b % 2 == 1 else math.inf) "
     "if a or b >= 0 else math.copysign(math.inf, a if b % 2 == 1 else 1.0)",
     "f_fmod(a, b)": "guarded(math.fmod, a, b)",
-    "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_log(a)": "guarded(math.log, a) if a else -math.inf",
     "f_log10(a)": "guarded(math.log10, a) if a else -math.inf",
     "f_log1p(a)": "guarded(math.log1p, a) if a != -1 else -math.inf",
@@ -412,20 +477,14 @@ _PY_FORMULAS = {
         f"f_{name}(a)": f"float({function}(a)) if math.isfinite(a) else a"
         for name, function in {"floor": "math.floor", "ceil": "math.ceil", "round": "round"}.items()
     },
-    **{
-        f"f_{name}(a, b)": f"1.0 if {condition} else 0.0"
-        for name, condition in {
-            "greater": "a > b",
-            "greater_equal": "a >= b",
-            "equal": "a == b",
-            "not_equal": "a != b",
-            "less_equal": "a <= b",
-            "less": "a < b",
-            "logical_and": "a != 0 and b != 0",
-            "logical_or": "a != 0 or b != 0",
-        }.items()
-    },
-    "f_logical_not(a)": "1.0 if a == 0 else 0.0",
+    # instances of a bag
+    "greatest(values, alpha)": "max(values)",
+    "least(values, alpha)": "min(values)",
+    "mean(values, alpha)": "sum(values) / len(values)",
+    "any_of(values, alpha)": "1 - math.prod(1 - value for value in values)",
+    "sum_of(values, alpha)": "min(sum(values), 1.0)",
+    "most(values, alpha)": f"min(max((mean(values, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0)",
+    "at_least(values, count)": "sorted(values)[-int(count)] if len(values) >= count else 0.0",
 }
 _PY_BLOCKS = {
     "guarded": """def guarded(function, *values, least=math.inf):
@@ -504,7 +563,7 @@ def _python_text(program: Program, comments: Sequence[str]) -> str:
         "    c = [",
         *(
             f"        {function}(responses[{k}], {argument}),"
-            for k, (function, argument) in enumerate(program.combination())
+            for k, (function, argument) in enumerate(program.conclusion_joins())
         ),
         "    ]",
         "    return _concluded(w, c, instances)",
@@ -526,10 +585,11 @@ def _python_function(head: str, program: Program, values: Sequence[str]) -> list
 def _python_output(program: Program, output: Output) -> list[str]:
     default = program.default(output)
     if output.weighted:
-        parts = program.weighted(output)
+        parts = program.weighted_terms(output)
         adds = "True" if output.defuzzify == "sum" else "False"
         lines = [
-            f"{name} = sum({value} for u in instances) / len(instances)" for name, value in program.computed(output)
+            f"{name} = sum({value} for u in instances) / len(instances)"
+            for name, value in program.computed_terms(output)
         ]
         lines.append("parts = []")
         for strength, value in parts:
@@ -542,7 +602,7 @@ def _python_output(program: Program, output: Output) -> list[str]:
             )
             condition = "True" if output.clip else "math.isinf(value)"
             lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
-        if program.computed(output):  # may be undefined, and then concludes nothing
+        if program.computed_terms(output):  # may be undefined, and then concludes nothing
             lines.append(f"value = {default} if math.isnan(value) else value")
         return [*lines, "out.append(value)"]
     n = output.resolution or 1000
@@ -551,7 +611,7 @@ def _python_output(program: Program, output: Output) -> list[str]:
     points = "True" if output.sampling == "points" else "False"
     return [
         f"ys = [{number(low)} + {number(high - low)} * ({step}) for k in range({n})]",
-        f"mu = [{program.joined_set(output)} for y in ys]",
+        f"mu = [{program.joint_membership(output)} for y in ys]",
         f"out.append({output.defuzzify}(ys, mu, {points}) if max(mu) > 0 else {default})",
     ]
 
@@ -560,7 +620,7 @@ PYTHON = Language(
     functions={
         **{
             head.partition("(")[0]: f"def {head}:\n    return {body}"
-            for head, body in {**_PY_EXPRESSIONS, **_PY_FORMULAS}.items()
+            for head, body in {**_EXPRESSIONS, **_PY_FORMULAS}.items()
         },
         **_PY_BLOCKS,
     },
@@ -571,87 +631,12 @@ PYTHON = Language(
 
 # ---------------------------------------------------------------------- C99
 
-_C_EXPRESSIONS = {
-    # sets
-    "mu_gaussian(x, c, s)": "exp(-0.5 * ((x - c) / s) * ((x - c) / s))",
-    "mu_bell(x, c, s, b)": "1 / (1 + pow(fabs((x - c) / s), 2 * b))",
-    "mu_sigmoid(x, c, k)": "1 / (1 + exp(-k * (x - c)))",
-    "mu_triangular(x, a, b, c)": "mu_trapezoidal(x, a, b, b, c)",
-    "mu_trapezoidal(x, a, b, c, d)": "x < a || x > d ? 0.0 : b <= x && x <= c ? 1.0 : "
-    "x < b ? (x - a) / (b - a) : (d - x) / (d - c)",
-    "mu_rectangle(x, a, b)": "a <= x && x <= b ? 1.0 : 0.0",
-    "mu_singleton(x, a)": "x == a ? 1.0 : 0.0",
-    "mu_binary(x, a, k)": "(k > 0 ? x >= a : x <= a) ? 1.0 : 0.0",
-    "risen(t)": "t <= 0 ? 0.0 : t >= 1 ? 1.0 : t <= 0.5 ? 2 * t * t : 1 - 2 * (1 - t) * (1 - t)",
-    "mu_s_shape(x, a, b)": "a < b ? risen((x - a) / (b - a)) : x >= b ? 1.0 : 0.0",
-    "mu_z_shape(x, a, b)": "a < b ? risen((b - x) / (b - a)) : x <= a ? 1.0 : 0.0",
-    "mu_pi_shape(x, a, b, c, d)": "mu_s_shape(x, a, b) * mu_z_shape(x, c, d)",
-    "mu_two_sided_gaussian(x, a, r, b, s)": "(x < a ? mu_gaussian(x, a, r) : 1.0) * "
-    "(x > b ? mu_gaussian(x, b, s) : 1.0)",
-    "mu_sigmoid_difference(x, a, r, f, b)": "fabs(mu_sigmoid(x, a, r) - mu_sigmoid(x, b, f))",
-    "mu_sigmoid_product(x, a, r, f, b)": "mu_sigmoid(x, a, r) * mu_sigmoid(x, b, f)",
-    "mu_ramp(x, a, b)": "fmin(fmax((x - a) / (b - a), 0.0), 1.0)",
-    "mu_concave(x, a, b)": "1 / (1 + fmax((b - x) / (b - a), 0.0))",
-    "mu_arc(x, a, b)": "sqrt(mu_ramp(x, a, b) * (2 - mu_ramp(x, a, b)))",
-    "mu_cosine(x, c, s)": "fabs(x - c) < s / 2 ? 0.5 * (1 + cos(6.283185307179586 * (x - c) / s)) : 0.0",
-    "mu_spike(x, c, s)": "exp(-10 * fabs(x - c) / s)",
-    "mu_semi_ellipse(x, a, b)": "a < x && x < b ? 2 * sqrt((x - a) * (b - x)) / (b - a) : 0.0",
-    # values with a degree
-    "inverse_ramp(w, a, b)": "a + (b - a) * w",
-    "inverse_concave(w, a, b)": "b - (b - a) * (1 / w - 1)",
-    "inverse_arc(w, a, b)": "b - (b - a) * sqrt(fmax(1 - w * w, 0.0))",
-    "way(w)": "w <= 0.5 ? sqrt(w / 2) : 1 - sqrt(fmax(1 - w, 0.0) / 2)",
-    "inverse_s_shape(w, a, b)": "a + (b - a) * way(w)",
-    "inverse_z_shape(w, a, b)": "b - (b - a) * way(w)",
-    "inverse_sigmoid(w, c, k)": "w < 1 ? c + log(w / (1 - w)) / k : copysign(HUGE_VAL, k)",
-    # hedges
-    "hedge_not(a)": "1 - a",
-    "hedge_very(a)": "a * a",
-    "hedge_somewhat(a)": "sqrt(a)",
-    "hedge_extremely(a)": "a <= 0.5 ? 2 * a * a : 1 - 2 * (1 - a) * (1 - a)",
-    "hedge_seldom(a)": "a <= 0.5 ? sqrt(a / 2) : 1 - sqrt((1 - a) / 2)",
-    # norms
-    "t_min(a, b)": "fmin(a, b)",
-    "t_product(a, b)": "a * b",
-    "t_lukasiewicz(a, b)": "fmax(a + b - 1, 0.0)",
-    "t_hamacher(a, b)": "a > 0 && b > 0 ? a * b / (a + b - a * b) : 0.0",
-    "t_einstein(a, b)": "a * b / (2 - (a + b - a * b))",
-    "t_drastic(a, b)": "fmax(a, b) == 1 ? fmin(a, b) : 0.0",
-    "t_nilpotent(a, b)": "a + b > 1 ? fmin(a, b) : 0.0",
-    "t_dombi(a, b)": "a > 0 && b > 0 ? 1 / (1 + hypot((1 - a) / a, (1 - b) / b)) : 0.0",
-    "s_max(a, b)": "fmax(a, b)",
-    "s_algebraic(a, b)": "a + b - a * b",
-    "s_bounded(a, b)": "fmin(a + b, 1.0)",
-    "s_hamacher(a, b)": "a * b != 1 ? (a + b - 2 * a * b) / (1 - a * b) : 1.0",
-    "s_einstein(a, b)": "(a + b) / (1 + a * b)",
-    "s_drastic(a, b)": "fmin(a, b) == 0 ? fmax(a, b) : 1.0",
-    "s_nilpotent(a, b)": "a + b < 1 ? fmax(a, b) : 1.0",
-    "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
-}
 _ONE_TO_ONE = ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 _C_FORMULAS = {
-    "unit(a)": "a < 0 ? 0.0 : a > 1 ? 1.0 : a",
-    "f_add(a, b)": "a + b",
-    "f_subtract(a, b)": "a - b",
-    "f_multiply(a, b)": "a * b",
     "f_divide(a, b)": "a / b",
-    "f_negative(a)": "-a",
     "f_power(a, b)": "pow(a, b)",
     "f_fmod(a, b)": "fmod(a, b)",
-    "f_arctan2(a, b)": "atan2(a, b)",
-    "f_abs(a)": "fabs(a)",
     "f_round(a)": "rint(a)",
-    "f_minimum(a, b)": "a != a || a < b ? a : b",
-    "f_maximum(a, b)": "a != a || a > b ? a : b",
-    "f_greater(a, b)": "a > b",
-    "f_greater_equal(a, b)": "a >= b",
-    "f_equal(a, b)": "a == b",
-    "f_not_equal(a, b)": "a != b",
-    "f_less_equal(a, b)": "a <= b",
-    "f_less(a, b)": "a < b",
-    "f_logical_and(a, b)": "a != 0 && b != 0",
-    "f_logical_or(a, b)": "a != 0 || b != 0",
-    "f_logical_not(a)": "a == 0",
     **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
     **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
@@ -803,7 +788,7 @@ def _c_text(program: Program, comments: Sequence[str]) -> str:
         "    fired(all, n, w);",
         *(
             f"    c[{k}] = {function}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
-            for k, (function, argument) in enumerate(program.combination())
+            for k, (function, argument) in enumerate(program.conclusion_joins())
         ),
         *([] if n_linear else ["    c[0] = 0.0;"]),
         "    free(all);",
@@ -841,9 +826,9 @@ def _c_function(head: str, into: str, program: Program, values: Sequence[str]) -
 def _c_output(program: Program, output: Output, k: int) -> list[str]:
     default = program.default(output)
     if output.weighted:
-        parts = program.weighted(output)
+        parts = program.weighted_terms(output)
         lines = ["{", "    double s, total = 0.0, weight = 0.0;"]
-        for name, value in program.computed(output):
+        for name, value in program.computed_terms(output):
             lines += [
                 f"    double {name} = 0.0;",
                 "    for (size_t i = 0; i < n; i++) {",
@@ -864,7 +849,7 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
             )
             condition = "" if output.clip else f"if (isinf(out[{k}])) "
             lines.append(f"    {condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
-        if program.computed(output):  # may be undefined, and then concludes nothing
+        if program.computed_terms(output):  # may be undefined, and then concludes nothing
             lines.append(f"    if (out[{k}] != out[{k}]) out[{k}] = {default};")
         return [*lines, "}"]
     n = output.resolution or 1000
@@ -877,7 +862,7 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
         f"    for (int k = 0; k < {n}; k++) {{",
         f"        const double y = {number(low)} + {number(high - low)} * ({step});",
         "        ys[k] = y;",
-        f"        mu[k] = {program.joined_set(output)};",
+        f"        mu[k] = {program.joint_membership(output)};",
         "        top = fmax(top, mu[k]);",
         "    }",
         f"    out[{k}] = top > 0 ? {output.defuzzify}(ys, mu, {n}, {points}) : {default};",
@@ -887,7 +872,10 @@ def _c_output(program: Program, output: Output, k: int) -> list[str]:
 
 C = Language(
     functions={
-        **{head.partition("(")[0]: _definition(head, body) for head, body in {**_C_EXPRESSIONS, **_C_FORMULAS}.items()},
+        **{
+            head.partition("(")[0]: _definition(head, c_expression(body))
+            for head, body in {**_EXPRESSIONS, **_C_FORMULAS}.items()
+        },
         **_C_BLOCKS,
     },
     choice=lambda condition, then, otherwise: f"({condition} ? {then} : {otherwise})",

@@ -95,12 +95,12 @@ def read(text: str, block: str | None = None) -> System:
     """Parse the text of an FCL file, or one of its function blocks; raises `RuleSyntaxError`."""
     given = whole(text)
     blocks = _blocks_of(given, block)
-    inputs = _declared(blocks, "VAR_INPUT", "FUZZIFY")
+    inputs = _variable_blocks(blocks, "VAR_INPUT", "FUZZIFY")
     names = [block.head.text for block in inputs]
     variables = [Variable(block.head.text, _sets(block, names), *_range(block)) for block in inputs]
     shared = _settings([block for block in blocks if block.kind == "RULEBLOCK"])
     outputs: list[Output] = []
-    for described in _declared(blocks, "VAR_OUTPUT", "DEFUZZIFY"):
+    for described in _variable_blocks(blocks, "VAR_OUTPUT", "DEFUZZIFY"):
         outputs.append(_output(described, names, [output.name for output in outputs], shared))
     rules = _rules(blocks, variables, outputs)
     end = Piece(given.source, given.end, given.end)
@@ -188,7 +188,7 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
     return next(iter(found.values())) if name is None else found[name]
 
 
-def _declared(blocks: list[Block], section: str, kind: str) -> list[Block]:
+def _variable_blocks(blocks: list[Block], section: str, kind: str) -> list[Block]:
     """Return the blocks that describe the declared variables, in the order of their declaration."""
     described = {block.head.text: block for block in blocks if block.kind == kind}
     names: dict[str, Piece] = {}
@@ -221,7 +221,7 @@ def _statements(block: Block) -> list[list[Piece]]:
     return found
 
 
-def _statement(block: Block, key: str) -> list[Piece] | None:
+def _value_of(block: Block, key: str) -> list[Piece] | None:
     """Return what follows the colon of a statement."""
     for statement in _statements(block):
         if statement[0].text.upper() == key:
@@ -236,7 +236,7 @@ def _statement(block: Block, key: str) -> list[Piece] | None:
 
 
 def _range(block: Block) -> tuple[float | None, float | None]:
-    said = _statement(block, "RANGE")
+    said = _value_of(block, "RANGE")
     if said is None:
         return None, None
     numbers = [token.number("a number", finite=False) for token in said if token.text not in ("(", ")", "..", ",")]
@@ -324,7 +324,7 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
 
 
 def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[str, Piece]) -> Output:
-    said = _statement(block, "METHOD")
+    said = _value_of(block, "METHOD")
     word = "COG" if not said else said[0].text.upper()
     if said and word not in {**WORDS.defuzzifiers, **WORDS.weighted}:
         raise said[0].unknown("METHOD", (*WORDS.defuzzifiers, *WORDS.weighted))
@@ -335,10 +335,10 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
     low, high = _range(block)
     if not weighted and (low is None or high is None):
         low, high = _span(terms, low, high)
-    own = _statement(block, "ACCU")
+    own = _value_of(block, "ACCU")
     accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", WORDS.accumulations)
     default, hold = _default(block)
-    lock = [token.text.upper() for token in _statement(block, "LOCK") or ()]
+    lock = [token.text.upper() for token in _value_of(block, "LOCK") or ()]
     return Output(
         block.head.text,
         {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
@@ -356,7 +356,7 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
 def _default(block: Block) -> tuple[float, bool]:
     """Return the default (NaN if there is none), and whether the previous value is kept."""
     value, hold = math.nan, False
-    for token in _statement(block, "DEFAULT") or ():
+    for token in _value_of(block, "DEFAULT") or ():
         if token.text.upper() == "NC":
             hold = True
         elif token.text != "|":
@@ -494,7 +494,7 @@ class _Writer(Writer):
         ]
         sets = [output for output in system.outputs if not output.weighted]
         for key, name in (("ACT", "implication"), ("ACCU", "accumulation")):
-            ours = self.shared(name, sets)
+            ours = self.shared_setting(name, sets)
             if ours is not None:
                 text.append(f"  {key} : {self.operator(name, ours)};")
         for position, rule in enumerate(system.rules, start=1):
@@ -503,7 +503,7 @@ class _Writer(Writer):
 
     def changes(self) -> list[str]:
         system = self.system
-        changes = self.renamed()
+        changes = self.name_changes()
         words = {self._set(term)[0] for variable in system.inputs for term in variable.terms.values()}
         words |= {
             self._set(term)[0]

@@ -123,10 +123,10 @@ def read(text: str) -> System:
     of_type = about.meaning("Type", {name: name for name in _TYPES})
     inputs = [
         Variable(section.text("Name").text, _terms(section, _set), *_range(section))
-        for section in _numbered("Input", sections)
+        for section in _sections_of("Input", sections)
     ]
     outputs: list[Output] = []
-    for section in _numbered("Output", sections):
+    for section in _sections_of("Output", sections):
         known = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
         outputs.append(_output(section, about, of_type, 1 + len(inputs), known))
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
@@ -186,7 +186,7 @@ def _next_key(entries: Mapping[str, Piece]) -> str:
     return f"MF{1 + sum(key.startswith('MF') for key in entries)}"
 
 
-def _numbered(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
+def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     """Return the sections of inputs or outputs, in order."""
     found = {name: section for name, section in sections.items() if name.startswith(kind)}
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
@@ -401,7 +401,7 @@ class _Writer(Writer):
                 word = {"implication": "prod", "accumulation": "sum"}[name]
             else:
                 what = name.replace("defuzzify", "defuzzifier")
-                word = self.operator(what, str(self.shared(name, system.outputs)))
+                word = self.operator(what, str(self.shared_setting(name, system.outputs)))
             text.append(f"{key}='{word}'")
         for position, variable in enumerate(system.inputs, start=1):
             text += self._section("Input", position, variable, _input_range(variable))
@@ -419,7 +419,7 @@ class _Writer(Writer):
 
     def changes(self) -> list[str]:
         system = self.system
-        changes = self.renamed()
+        changes = self.name_changes()
         unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
         if unknown:
             changes.append(
@@ -459,7 +459,7 @@ class _Writer(Writer):
             )
         if any(output.default != _middle(output.low, output.high) for output in sampled):
             changes.append("The default of outputs is not kept: it is read back as the middle of the range.")
-        return changes + self.single_numbers()
+        return changes + self.number_changes()
 
     # ------------------------------------------------------------------ the system and its variables
 

@@ -100,8 +100,8 @@ def read(text: str) -> System:
     outputs = _outputs(sections["OutputVariable"], [variable.name for variable in inputs], end)
     blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", True)]
     rules, s_norms = _rules(blocks, inputs, outputs)
-    t_norm = _shared(blocks, "conjunction", WORDS.t_norms)
-    s_norm = _shared(blocks, "disjunction", WORDS.s_norms)
+    t_norm = _shared_operator(blocks, "conjunction", WORDS.t_norms)
+    s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
             raise line.error(
@@ -321,7 +321,7 @@ def _with_implications(
             for block, own in zip(blocks, rules, strict=True)
             if any(output.name in rule.conclusions for rule in own)
         ]
-        chosen = _shared(concluding, "implication", WORDS.t_norms)
+        chosen = _shared_operator(concluding, "implication", WORDS.t_norms)
         if chosen is None and concluding and not output.weighted:
             raise section.name.error("A Mamdani system needs an implication ('implication: Minimum' in the RuleBlock).")
         found.append(output._replace(implication="min" if chosen is None or output.weighted else chosen))
@@ -357,7 +357,7 @@ def _short(number: str) -> str:
         return number
 
 
-def _shared(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
+def _shared_operator(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
     """Return the operator that the blocks share; blocks without one are ignored."""
     found = None
     for block in blocks:
@@ -522,9 +522,11 @@ class RuleReader:
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
         term = self.name("term", known[variable], f" of {variable!r:.60}")
-        return Is(variable, term, tuple(hedges)) if known is self.inputs else self.concluded(start, term, hedges)
+        return (
+            Is(variable, term, tuple(hedges)) if known is self.inputs else self.condition_on_output(start, term, hedges)
+        )
 
-    def concluded(self, where: Piece, term: str, hedges: list[str]) -> Expression:
+    def condition_on_output(self, where: Piece, term: str, hedges: list[str]) -> Expression:
         """Return the condition that the rules before this one conclude a term of an output."""
         rules = [rule for rule in self.before if rule.conclusions.get(where.text) == term]
         hedged = any(isinstance(rule.conclusions.get(where.text), Is) for rule in self.before)
@@ -599,13 +601,13 @@ class _Writer(Writer):
         return "\n".join(text) + "\n"
 
     def changes(self) -> list[str]:
-        changes = self.renamed()
+        changes = self.name_changes()
         if any(output.sampling == "points" and not output.weighted for output in self.system.outputs):
             changes.append(
                 "Sets are evaluated at points that include both ends of the range (sampling='points'); FLL evaluates "
                 "them in the middle of cells, so that outputs differ a little."
             )
-        return changes + self.single_numbers()
+        return changes + self.number_changes()
 
     def _terms(
         self, terms: Mapping[str, Term], words: Mapping[str, str], names: Mapping[str, str] | None = None

@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 def read(text: str) -> System:
     """Parse the text of an FML file; raises `RuleSyntaxError`."""
-    root = _parsed(text)
+    root = _root(text)
     if root.tag != "fuzzySystem":
         raise RuleSyntaxError(f"Expected an FML document (<fuzzySystem>), found <{root.tag:.60}>.")
     found = [element for element in root.iter() if element.tag in _VARIABLES]
@@ -105,7 +105,7 @@ def read(text: str) -> System:
     )
 
 
-def _parsed(text: str) -> Element:
+def _root(text: str) -> Element:
     content = whole(text).text
     if "<!DOCTYPE" in content or "<!ENTITY" in content:
         raise RuleSyntaxError("The document declares its own entities, which FML does not have.")
@@ -159,13 +159,13 @@ def _set(term: Element, where: str, known: Mapping[str, MembershipFunction]) -> 
     if joined is None:
         found = _shape(term, where)
     else:
-        found = _made(Formula, [_joined(next(iter(joined), joined), where, known)], where)
+        found = _make(Formula, [_formula_of_terms(next(iter(joined), joined), where, known)], where)
     if term.get("complement", "false").lower() == "true":
-        return _made(lambda: complement(found), (), where)
+        return _make(lambda: complement(found), (), where)
     return found
 
 
-def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction], level: int = 0) -> str:
+def _formula_of_terms(element: Element, where: str, known: Mapping[str, MembershipFunction], level: int = 0) -> str:
     """Return the formula of terms that are joined by <and> and <or>."""
     if level > MAX_DEPTH:
         raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
@@ -180,7 +180,7 @@ def _joined(element: Element, where: str, known: Mapping[str, MembershipFunction
             f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found <{element.tag:.60}> "
             f"with {norm!r:.60} and {len(element)} parts."
         )
-    a, b = (_joined(part, where, known, level + 1) for part in element)
+    a, b = (_formula_of_terms(part, where, known, level + 1) for part in element)
     return _JOINS[norm].format(a=f"({a})", b=f"({b})")
 
 
@@ -190,17 +190,17 @@ def _shape(term: Element, where: str) -> MembershipFunction:
         raise RuleSyntaxError(f"{where} has no shape.")
     if shape.tag == "pointSetShape":
         numbers = [_number(point.get(key), where) for point in shape if point.tag == "point" for key in ("x", "y")]
-        return _made(Discrete, numbers, where)
+        return _make(Discrete, numbers, where)
     if shape.tag not in SHAPES:
         raise RuleSyntaxError(
             f"{where}: unknown shape {shape.tag!r:.60}; choose from {listed([*SHAPES, 'pointSetShape'])}."
             f"{did_you_mean(shape.tag, SHAPES)}"
         )
     count, make = SHAPES[shape.tag]
-    return _made(make, [_number(shape.get(f"param{n + 1}"), f"{where}, param{n + 1}") for n in range(count)], where)
+    return _make(make, [_number(shape.get(f"param{n + 1}"), f"{where}, param{n + 1}") for n in range(count)], where)
 
 
-def _made(make: Callable[..., MembershipFunction], numbers: Iterable[float | str], where: str) -> MembershipFunction:
+def _make(make: Callable[..., MembershipFunction], numbers: Iterable[float | str], where: str) -> MembershipFunction:
     try:
         return make(*numbers)
     except ParameterError as problem:
@@ -358,7 +358,7 @@ class _Premises:
         for variable in root.iter("aggregatedFuzzyVariable"):
             for term in variable.iter("aggregatedFuzzyTerm"):
                 where = f"The term {_name(term)!r:.60} of {_name(variable)!r:.60}"
-                self.aggregated[_name(variable), _name(term)] = self._joined(next(iter(term), term), where)
+                self.aggregated[_name(variable), _name(term)] = self._premise(next(iter(term), term), where)
 
     def clause(self, element: Element, where: str) -> Expression:
         """Return the condition that a clause asks for."""
@@ -372,7 +372,7 @@ class _Premises:
             return Not(found)
         if self.norms != ("min", "max"):
             raise RuleSyntaxError(f"{where}: only 'not' can modify {variable!r:.60}, which is several conditions.")
-        return _modified(found, MODIFIERS[modifier])
+        return _with_modifier(found, MODIFIERS[modifier])
 
     def check(self, element: Element, where: str) -> None:
         """Raise an error if an element has norms of its own that are not those of the rule base."""
@@ -388,7 +388,7 @@ class _Premises:
                     f"{where} has {key} {element.get(key)!r:.60}, which must be that of the whole rule base ({shared})."
                 )
 
-    def _joined(self, element: Element, where: str, level: int = 0) -> Expression:
+    def _premise(self, element: Element, where: str, level: int = 0) -> Expression:
         if level > MAX_DEPTH:
             raise RuleSyntaxError(f"{where} is nested more than {MAX_DEPTH} levels deep.")
         self.check(element, where)
@@ -396,16 +396,16 @@ class _Premises:
             return self.clause(element, where)
         if element.tag not in ("and", "or"):
             raise RuleSyntaxError(f"{where}: expected <and>, <or> or <clause>, found <{element.tag:.60}>.")
-        parts = tuple(self._joined(part, where, level + 1) for part in element)
+        parts = tuple(self._premise(part, where, level + 1) for part in element)
         return And(parts) if element.tag == "and" else Or(parts)
 
 
-def _modified(premise: Expression, hedge: str) -> Expression:
+def _with_modifier(premise: Expression, hedge: str) -> Expression:
     """Return a premise with a hedge on its conditions, which for minimum and maximum is the same as on the whole."""
     if isinstance(premise, Is):
         return Is(premise.variable, premise.term, (hedge, *premise.hedges))
     assert isinstance(premise, And | Or)
-    return type(premise)(tuple(_modified(part, hedge) for part in premise.parts))
+    return type(premise)(tuple(_with_modifier(part, hedge) for part in premise.parts))
 
 
 def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[SystemRule]:
@@ -496,7 +496,7 @@ class _Writer(Writer):
             about["defaultValue"] = number(output.default)
             name = {"mamdani": "fuzzyVariable", "tsk": "tskVariable", "tsukamoto": "tsukamotoVariable"}[kind]
             _add_terms(ElementTree.SubElement(knowledge, name, about), output.terms, tsk=kind == "tsk")
-        implication = self.shared("implication", system.outputs) if kind == "mamdani" else None
+        implication = self.shared_setting("implication", system.outputs) if kind == "mamdani" else None
         operators = {
             "activationMethod": self.operator("implication", implication or "min"),
             "andMethod": self.operator("T-norm", system.t_norm),
