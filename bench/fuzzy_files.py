@@ -235,7 +235,7 @@ def _difference(rules: RuleBase | RuleBase, engine: fl.Engine, n_points: int) ->
     x = np.column_stack([rng.uniform(low, high, n_points) for low, high in ranges])
     found = rules.infer(x)
     held = getattr(rules, "hold", False)
-    uncovered = np.broadcast_to(np.asarray(found.uncovered).reshape(len(x), -1), found.output.shape)
+    uncovered = found.uncovered_outputs
     engine.restart()
     expected, rounding = _answers(engine, x)
     worst, rounded = 0.0, False

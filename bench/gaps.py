@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from fuzzymil import Bags, MIANFISClassifier, __version__
+from fuzzymil import Bags, RuleClassifier, __version__
 from fuzzymil._utils.storage import write_atomically
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.datasets import load_elephant, load_fox, load_musk1, load_musk2, load_tiger
@@ -89,9 +89,7 @@ def main() -> None:
                 if key in found:
                     continue
                 forest = treatment == FOREST
-                model = (
-                    EmbeddingForest(random_state=0) if forest else MIANFISClassifier(missing=treatment, random_state=0)
-                )
+                model = EmbeddingForest(random_state=0) if forest else RuleClassifier(missing=treatment, random_state=0)
                 found[key] = measured(model, holed, options.folds, FEWER.get(name, options.folds))
                 write_atomically(options.output, json.dumps({"settings": settings, "results": found}, indent=1))
                 mean = {measure: float(np.mean(found[key][measure])) for measure in ("accuracy", "auc")}

@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil import RuleClassifier
+from fuzzymil.estimators import network_parameters
+
 LONGEST = 300  # seconds for one case
 
 
@@ -65,17 +68,16 @@ def fitting(n_bags: int, **settings: Any) -> Callable[[Path], Any]:
         from fuzzymil import MIANFISClassifier
 
         bags = million_bags(folder, n_bags=n_bags)
-        return lambda: MIANFISClassifier(random_state=0, **settings).fit(bags)
+        return lambda: MIANFISClassifier(**network_parameters(random_state=0, **settings)).fit(bags)
 
     return prepare
 
 
 def predicting(folder: Path) -> Any:
     """Prepare predictions for a million bags."""
-    from fuzzymil import MIANFISClassifier
 
     bags = million_bags(folder)
-    model = MIANFISClassifier(random_state=0).fit(bags[:1000])
+    model = RuleClassifier(random_state=0).fit(bags[:1000])
     return lambda: model.predict(bags)
 
 

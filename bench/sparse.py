@@ -16,6 +16,8 @@ import time
 import numpy as np
 from scipy import sparse
 
+from fuzzymil import RuleClassifier
+
 
 def documents(n_bags: int, n_sentences: int, n_words: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
     """Return counts of words (sentences, words), the document of each sentence, and the labels of documents."""
@@ -46,7 +48,7 @@ def main() -> None:
     counts, owner, labels = documents(options.bags, options.sentences, options.words)
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    from fuzzymil import Bags, MIANFISClassifier
+    from fuzzymil import Bags
 
     x = TfidfTransformer().fit_transform(counts)
     bags = Bags.from_long(x, owner, labels=labels[owner])
@@ -58,12 +60,12 @@ def main() -> None:
     found["start_MB"] = memory()
     train, test = bags[np.arange(len(bags)) % 4 < 2], bags[np.arange(len(bags)) % 4 >= 2]
     start = time.perf_counter()
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     found["fit_seconds"], found["fit_MB"] = round(time.perf_counter() - start, 1), memory()
     start = time.perf_counter()
     found["accuracy"] = float(np.mean(model.predict(bags) == bags.labels))
     found["predict_seconds"], found["predict_MB"] = round(time.perf_counter() - start, 1), memory()
-    held_out = MIANFISClassifier(random_state=0).fit(train)
+    held_out = RuleClassifier(random_state=0).fit(train)
     found["held_out_accuracy"] = float(np.mean(held_out.predict(test) == test.labels))
     print(json.dumps(found, indent=1))
     print(model.rules_)

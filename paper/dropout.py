@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.model_selection import train_test_split
 
+from fuzzymil import Training
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant
-from fuzzymil.estimators import MIANFISClassifier, PerInstance, Variant
+from fuzzymil.estimators import MIANFISClassifier, PerInstance, network_parameters
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
 from fuzzymil.plots import CurvesDisplay, Line, save_figure
@@ -32,7 +33,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "Rule Dropout, renormalized": {"keep_prob": KEEP, "renormalize": True},
 }
 WITHOUT, AS_PRINTED, RENORMALIZED = FORMS
-_ADAM: dict[str, Any] = {"max_epochs": 0, "variant": Variant(clip=None), "rule_keep_prob": None}
+_ADAM: dict[str, Any] = {"max_epochs": 0, "clip": None, "rule_keep_prob": None}
 
 
 def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
@@ -41,7 +42,11 @@ def _regimes() -> dict[str, tuple[MIANFISClassifier, dict[str, Any], float]]:
     online = {"optimizer": "sgd", "batch_size": 1, "width_scale": "direct"}
     return {
         "the paper's settings": (literal, online, 0.1),
-        "the library's training": (MIANFISClassifier(RULES, **_ADAM), {"optimizer": "adam"}, 0.03),
+        "the library's training": (
+            MIANFISClassifier(RULES, **network_parameters(**_ADAM)),
+            {"optimizer": "adam"},
+            0.03,
+        ),
     }
 
 
@@ -57,14 +62,14 @@ def curves_of_split(bags: Bags, seed: int, regime: str) -> dict[str, dict[str, A
     prepare = PerInstance(PCA(COMPONENTS, svd_solver="full")).fit(bags[inside])
     reduced = prepare.transform(bags)
     estimator, training, rate = _regimes()[regime]
-    variant = Variant.of(estimator.variant)
-    if variant.standardize:
+    own = estimator.training or Training()
+    if own.standardize:
         rows = reduced[inside].instances
         mean, deviation = rows.mean(axis=0), rows.std(axis=0)
         reduced = reduced.map_instances(lambda x: (x - mean) / deviation)
     estimator = estimator.set_params(random_state=seed).fit(reduced[inside], labels[inside])
     start, masks, operators = estimator.initial_rules_.compile()
-    operators = dataclasses.replace(operators, update_rule=variant.update_rule)
+    operators = dataclasses.replace(operators, update_rule=own.update_rule)
     packed = pack(reduced.instances, reduced.offsets, np.float32)
     weights, held = np.zeros((2, len(bags))), np.zeros((2, len(bags)))
     weights[:, inside] = 1

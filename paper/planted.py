@@ -22,6 +22,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
@@ -41,7 +42,7 @@ from paper.recipe import Recipe, measure, size_of
 # The methods that are compared on planted problems.
 
 
-OWN = "MI-ANFIS, default"
+OWN = "RuleClassifier"
 """The method that is compared with the best of all others."""
 
 BOOSTING = "gradient boosting on bag statistics"
@@ -68,9 +69,9 @@ class Method:
 _ALL = ("mean", "min", "max", "std", "size")  # the statistics of bags that tell most
 
 METHODS: Mapping[str, Method] = {
-    OWN: Method(MIANFISClassifier(), rules=True),
-    "MI-ANFIS, normalized rules": Method(MIANFISClassifier(init="kmeans"), rules=True),
-    "MI-ANFIS, short normalized rules": Method(
+    OWN: Method(RuleClassifier(), rules=True),
+    "MI-ANFIS": Method(MIANFISClassifier(), rules=True),
+    "MI-ANFIS, short rules": Method(
         MIANFISClassifier(init="search", max_conditions=2), rules=True, sizes=(200,), quick=False, cost=14.0
     ),
     "forest on bag statistics": Method(EmbeddingForest(), probability=lambda decision: decision + 0.5, cost=0.6),
@@ -103,16 +104,16 @@ def model_of(method: Method, seed: int) -> Any:
     return standardized(model) if method.scaled else model
 
 
-# Accuracy against the number of conditions: the default with fewer rules, and the older ways to short rules.
+# Accuracy against the number of conditions: chosen rules, with fewer of them, and the older ways to short rules.
 #
 # Other experiments can draw the same figure: train the models of `recipes`, summarize each with `point`, and pass the
 # points to `draw_tradeoff`.
 
 
 WAYS = {
-    "chosen": "default, limited to few rules or many",
-    "normalized": "normalized rules, few or many",
-    "shortened": "10 normalized rules, shortened",
+    "chosen": "RuleClassifier, few rules or many",
+    "normalized": "MI-ANFIS, few rules or many",
+    "shortened": "MI-ANFIS, 10 rules, shortened",
 }
 """The ways to a shorter rule base, in words."""
 
@@ -129,13 +130,13 @@ def recipes(*, quick: bool = False) -> dict[tuple[str, int], Recipe]:
     >>> [bound for way, bound in recipes() if way == "chosen"]
     [1, 2, 3, 5, 10, 20]
     """
-    settings: dict[str, Any] = {
-        "chosen": lambda bound: {"n_rules": bound},
-        "normalized": lambda bound: {"n_rules": bound, "init": "kmeans"},
-        "shortened": lambda bound: {"n_rules": 10, "init": "kmeans", "max_conditions": bound},
+    models: dict[str, Any] = {
+        "chosen": RuleClassifier,
+        "normalized": MIANFISClassifier,
+        "shortened": lambda bound: MIANFISClassifier(max_conditions=bound),
     }
     bounds = _QUICK_BOUNDS if quick else _BOUNDS
-    return {(way, bound): Recipe(MIANFISClassifier(**settings[way](bound))) for way in WAYS for bound in bounds[way]}
+    return {(way, bound): Recipe(models[way](bound)) for way in WAYS for bound in bounds[way]}
 
 
 def point(bound: int, accuracy: npt.ArrayLike, sizes: Sequence[Results]) -> Results:
@@ -183,7 +184,7 @@ def draw_tradeoff(paths: Mapping[str, Mapping[str, Sequence[Results]]], note: st
         The suffixes ``.png`` and ``.svg`` replace its own.
     """
     first, second, *others = distinct(len(WAYS))
-    styles = dict(zip(WAYS, (second, first, *others), strict=True))  # the default has the same color in all figures
+    styles = dict(zip(WAYS, (second, first, *others), strict=True))  # RuleClassifier has the same color in all figures
     rows = -(-len(paths) // _MAX_COLUMNS)
     columns = -(-len(paths) // rows)
     figure, axes = plt.subplots(
@@ -549,7 +550,7 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def verdict(accuracies: Mapping[str, Sequence[float]]) -> Results:
-    """Compare the default with the best of its peers on the same datasets.
+    """Compare chosen rules with the best of its peers on the same datasets.
 
     The best peer is the one with the highest mean accuracy. That it is chosen by the results favors it: among equal
     methods, the best of several is ahead by luck.
@@ -563,7 +564,7 @@ def verdict(accuracies: Mapping[str, Sequence[float]]) -> Results:
     -------
     dict
         ``own`` and ``best`` (mean accuracies), ``peer`` (its name), ``test`` (the paired difference in percentage
-        points, with its 95% interval and the p-value of a t-test) and ``within`` (whether the default is at most
+        points, with its 95% interval and the p-value of a t-test) and ``within`` (whether RuleClassifier is at most
         `TOLERANCE` points below).
 
     Examples
@@ -661,9 +662,9 @@ def _draw_dots(measured: Mapping[str, Results], note: str, path: Path) -> None:
 
 
 def _styles(methods: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the look of each method: the default filled, and over the hollow others."""
+    """Return the look of each method: RuleClassifier filled, and over the hollow others."""
     peers = [name for name in methods if name != OWN]
-    # One look too many, because the color of the default is taken.
+    # One look too many, because the color of RuleClassifier is taken.
     looks = [look for look in distinct(len(peers) + 1) if look["color"] != HIGH]
     hollow = {"markerfacecolor": "none", "markersize": 5.5, "zorder": 2}
     styles = {
@@ -697,7 +698,7 @@ def section(results: Results) -> Section:
         *[Text(_level_finding(results, size), finding=True) for size in sizes],
         Figure(
             "accuracy",
-            "Mean accuracy of each method on each kind. Filled: the default.",
+            "Mean accuracy of each method on each kind. Filled: RuleClassifier.",
         ),
         *[block for size in sizes for block in (_accuracy_table(results, size), _verdict_table(results, size))],
         *[Text(_features_finding(results, size), finding=True) for size in sizes],
@@ -706,9 +707,9 @@ def section(results: Results) -> Section:
         *[_means_table(results, size) for size in sizes],
         Figure(
             "conditions",
-            f"Accuracy against the number of conditions, {settings['path_size']} training bags. Points: the default "
-            f"with at most {_bounds(results, 'chosen')} rules; {_bounds(results, 'normalized')} normalized rules; 10 "
-            f"normalized rules, shortened to {_bounds(results, 'shortened')} conditions each.",
+            f"Accuracy against the number of conditions, {settings['path_size']} training bags. Points: "
+            f"RuleClassifier with at most {_bounds(results, 'chosen')} rules; {_bounds(results, 'normalized')} rules "
+            f"of MI-ANFIS; 10 of its rules, shortened to {_bounds(results, 'shortened')} conditions each.",
         ),
     ]
     return Section("planted", "Planted problems", blocks)
@@ -722,12 +723,12 @@ def _bounds(results: Results, way: str) -> str:
 def _introduction(settings: Results) -> str:
     n_sets = settings["n_sets"]
     return (
-        f"{plural(len(settings['kinds']), 'kind')} of bag problems with a known truth: one to eight features matter, and "
-        f"{settings['n_noise']} or more others are noise. {joined(list(map(str, settings['sizes'])))} training bags, "
-        f"half of them positive, and {settings['n_test']} test bags; {plural(n_sets, 'dataset')} of each kind and "
-        "number of bags, each drawn anew, the same for all methods. No method is told which kind it is, and all have "
-        "one setting for all kinds. Bag statistics are the mean, minimum and maximum of each feature in a bag; for "
-        "logistic regression and boosting also its standard deviation, and the number of instances."
+        f"{plural(len(settings['kinds']), 'kind')} of bag problems with a known truth: one to eight features matter, "
+        f"and {settings['n_noise']} or more others are noise. {joined(list(map(str, settings['sizes'])))} training "
+        f"bags, half of them positive, and {settings['n_test']} test bags; {plural(n_sets, 'dataset')} of each kind "
+        "and number of bags, each drawn anew, the same for all methods. No method is told which kind it is, and all "
+        "have one setting for all kinds. Bag statistics are the mean, minimum and maximum of each feature in a bag; "
+        "for logistic regression and boosting also its standard deviation, and the number of instances."
     )
 
 
@@ -737,11 +738,7 @@ def _truth_table(kinds: Sequence[str]) -> Table:
         ["kind", "a bag is positive if", "instances per bag"],
         [[kind, PLANTED[kind].truth, "{} to {}".format(*PLANTED[kind].sizes)] for kind in kinds],
         "Values are uniform between 0 and 10 unless stated otherwise."
-        + (
-            " In “shift”, even the best possible decision is right for only 89% of the bags."
-            if "shift" in kinds
-            else ""
-        ),
+        + " In “shift”, even the best possible decision is right for only 89% of the bags." * ("shift" in kinds),
         prose=True,
     )
 
@@ -772,8 +769,8 @@ def _verdict_table(results: Results, size: str) -> Table:
         for kind, found in results["verdicts"][size].items()
     ]
     return Table(
-        f"The default and the best of the others, {size} training bags",
-        ["kind", "default", "best of the others", "its accuracy", "difference (95%)", "p", _within_words()],
+        f"RuleClassifier and the best of the others, {size} training bags",
+        ["kind", "RuleClassifier", "best of the others", "its accuracy", "difference (95%)", "p", _within_words()],
         rows,
         f"n = {plural(results['settings']['n_sets'], 'dataset')} per kind. Paired differences in percentage points, "
         "with t-intervals; p-values of t-tests, corrected for all kinds and numbers of bags by Holm's method. The best "

@@ -13,9 +13,10 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from fuzzymil import Training
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import Fold, MIANFISClassifier, NaiveMIL, PerInstance, cross_validate
+from fuzzymil.estimators import Fold, MIANFISClassifier, NaiveMIL, PerInstance, cross_validate, network_parameters
 from fuzzymil.rules.premise import Expression, conditions, parts_of
 from paper.experiment import Results, described, rounded
 from paper.statistics import padded
@@ -30,8 +31,8 @@ def normalized_rules(n_rules: int = 10, **changes: Any) -> MIANFISClassifier:
 
     Examples
     --------
-    >>> normalized_rules(4).normalize
-    True
+    >>> normalized_rules(4).n_rules
+    4
     """
     settings: dict[str, Any] = {
         "init": "kmeans",
@@ -41,7 +42,7 @@ def normalized_rules(n_rules: int = 10, **changes: Any) -> MIANFISClassifier:
         "learning_rate": 0.03,
         "max_epochs": 150,
     }
-    return MIANFISClassifier(n_rules, **(settings | changes))
+    return MIANFISClassifier(n_rules, **network_parameters(**settings | changes))
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class Recipe:
 
     def model(self, **parameters: Any) -> Any:
         """Return the unfitted model with these parameters of the estimator."""
-        network = clone(self.estimator).set_params(**parameters)
+        known = self.estimator.get_params()
+        own = {name if name in known else f"training__{name}": value for name, value in parameters.items()}
+        network = clone(self.estimator).set_params(**own)
         model = NaiveMIL(network) if self.naive else network
         if self.n_components is None:
             return model
@@ -158,9 +161,9 @@ def _measured(recipe: Recipe, fold: Fold, chosen: dict[str, Any] | None) -> Resu
         ending = "_mean_pool" if pool == "mean" else ""
         accuracy, auc = measure(fold.truth, scores_of(fold.model, fold.X, pool))
         results |= {f"accuracy{ending}": accuracy, f"auc{ending}": auc}
-    curve = network_of(fold.model).history_.get("rmse")
+    curve = getattr(network_of(fold.model), "history_", {}).get("rmse")  # chosen rules have none
     results["rmse"] = None if curve is None else rounded(np.asarray(curve))
-    results["stopped"] = curve is not None and len(curve) < int(recipe.estimator.max_epochs)
+    results["stopped"] = curve is not None and len(curve) < int((recipe.estimator.training or Training()).max_epochs)
     return results
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from fuzzymil import RuleClassifier, Training
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.statistics import corrected_t_test
 from fuzzymil.bags import Bags
@@ -36,7 +37,7 @@ WAYS_SAID = {
     "searched": "searched before training",
     "shortened": "trained long, then shortened",
 }
-DEFAULT = "chosen"  # without a limit, this is the library's default, which the others are compared with
+DEFAULT = "chosen"  # without a limit, this is RuleClassifier, which the others are compared with
 MUSK = PRINTED["musk1"].title
 _NO_BREAK = "\u00a0"
 
@@ -102,12 +103,12 @@ def _path_blocks(results: Results) -> list[Block]:
     return [
         Text(
             "A rule with a condition on each of 166 features explains nothing. There are three ways to get short "
-            "rules, each with max_conditions: by default, the library chooses additive rules from a dictionary of "
-            "candidates; with init=“search” it searches for short normalized rules and then trains them; with another "
+            "rules, each with max_conditions: RuleClassifier chooses additive rules from a dictionary of candidates; "
+            "MI-ANFIS with init=“search” searches for short normalized rules and then trains them; with another "
             "initialization (here init=“kmeans”) it trains long normalized rules and removes the least useful "
             f"conditions step by step. {musk}Two concepts: {n_sets} datasets of 150 training bags and 500 test bags, "
             f"the plane padded with {settings['n_noise']} noise features (uniform over the range of the others). All "
-            "other parameters have their defaults; rules chosen without a limit are the default itself."
+            "other parameters have their defaults; rules chosen without a limit are RuleClassifier itself."
         ),
         Figure("path", "Accuracy on test bags by maximum number of conditions per rule (logarithmic)."),
         *[_path_table(results, name) for name in titles],
@@ -135,7 +136,9 @@ def _path_table(results: Results, name: str) -> Table:
             )
     extra = ["both found", "only the two", "noise", "instance AUC"] if padded else []
     n_sets = len(results["settings"]["seeds"]["padded"])
-    note = "Rules and conditions: mean numbers per rule base. Difference from the default in percentage points, with "
+    note = (
+        "Rules and conditions: mean numbers per rule base. Difference from RuleClassifier in percentage points, with "
+    )
     if padded:
         note += (
             f"Wilcoxon's signed-rank test over {n_sets} datasets. Both found: of {n_sets} datasets, those in which "
@@ -168,7 +171,7 @@ def _path_finding(results: Results, name: str, way: str) -> str:
     names = {-1: "clearly lower", 0: "not clearly different", 1: "clearly higher"}
     words = "; ".join(f"{names[sign]} with {joined(limits)}" for sign, limits in groups.items() if limits)
     return (
-        f"{_titles(results)[name]}, rules {WAYS_SAID[way]}: compared with the default, which reaches "
+        f"{_titles(results)[name]}, rules {WAYS_SAID[way]}: compared with RuleClassifier, which reaches "
         f"{default['mean']:.1%} with {default['n_conditions']:.0f} conditions (majority class: "
         f"{results['settings']['commoner_class'][name]:.1%}), accuracy by maximum number of conditions per rule is "
         f"{words}."
@@ -333,7 +336,7 @@ def _limit(entry: Results, path: list[Results]) -> str:
 LIMITS: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)  # maximum number of conditions per rule; None: all
 QUICK_LIMITS: tuple[int | None, ...] = (2, None)
 FOLDS = 10
-WAYS = {"chosen": "auto", "searched": "search", "shortened": "kmeans"}  # how rules become short: the parameter `init`
+WAYS = {"chosen": None, "searched": "search", "shortened": "kmeans"}  # how rules become short: a network's ``init``
 N_NOISE, RELEVANT = 50, [0, 1]
 N_SETS = {"padded": (10, 2), "ten bags": (20, 2), "plain": (10, 2)}  # number of datasets in a full and in a quick run
 # Training and test bags: (per concept, negative). Of the eleven training bags for "ten bags", one is left out.
@@ -433,7 +436,9 @@ def _path(options: Options, n_features: int) -> dict[tuple[str, int], Recipe]:
     return {
         # A search has no default limit.
         (way, limit or n_features): Recipe(
-            MIANFISClassifier(max_conditions=limit or (n_features if init == "search" else None), init=init)
+            RuleClassifier(max_conditions=limit)
+            if init is None
+            else MIANFISClassifier(max_conditions=limit or (n_features if init == "search" else None), init=init)
         )
         for way, init in WAYS.items()
         for limit in (QUICK_LIMITS if options.quick else LIMITS)
@@ -448,25 +453,26 @@ def _musk_path(options: Options) -> dict[tuple[str, int], Recipe]:
 def _starts() -> dict[str, Recipe]:
     rules = RuleBase.parse(EXPERT)
     # By default, random starts with few bags use Rule Dropout, which would drop one of only three rules at a time.
-    same: dict[str, Any] = {"n_rules": rules.n_rules, "alpha": rules.alpha, "rule_keep_prob": None}
+    start: dict[str, Any] = {"n_rules": rules.n_rules, "alpha": rules.alpha}
+    plain = Training(rule_keep_prob=None)
     return {
-        TRAINED: Recipe(MIANFISClassifier(**same, init=rules)),
-        WRITTEN: Recipe(MIANFISClassifier(**same, init=rules, max_epochs=0)),
-        DROPPED: Recipe(MIANFISClassifier(**{**same, "rule_keep_prob": KEEP}, init=rules)),
-        "random start": Recipe(MIANFISClassifier(**same, init="random")),
-        "random start, best of 8": Recipe(MIANFISClassifier(**same, init="random", n_init=8)),
+        TRAINED: Recipe(MIANFISClassifier(init=rules, training=plain)),
+        WRITTEN: Recipe(MIANFISClassifier(init=rules, training=Training(rule_keep_prob=None, max_epochs=0))),
+        DROPPED: Recipe(MIANFISClassifier(init=rules, training=Training(rule_keep_prob=KEEP))),
+        "random start": Recipe(MIANFISClassifier(**start, init="random", training=plain)),
+        "random start, best of 8": Recipe(
+            MIANFISClassifier(**start, init="random", training=Training(rule_keep_prob=None, n_init=8))
+        ),
     }
 
 
 def _instance_methods() -> dict[str, Recipe]:
     return {
-        "MI-ANFIS, default": Recipe(MIANFISClassifier()),
-        "MI-ANFIS, at most 2 conditions": Recipe(MIANFISClassifier(max_conditions=2)),
-        "normalized rules": Recipe(normalized_rules()),
-        "normalized rules, alpha 5": Recipe(normalized_rules(alpha=5.0)),
-        "normalized rules, at most 2 conditions, alpha 5": Recipe(
-            normalized_rules(init="search", max_conditions=2, alpha=5.0)
-        ),
+        "RuleClassifier": Recipe(RuleClassifier()),
+        "RuleClassifier, at most 2 conditions": Recipe(RuleClassifier(max_conditions=2)),
+        "MI-ANFIS": Recipe(normalized_rules()),
+        "MI-ANFIS, alpha 5": Recipe(normalized_rules(alpha=5.0)),
+        "MI-ANFIS, at most 2 conditions, alpha 5": Recipe(normalized_rules(init="search", max_conditions=2, alpha=5.0)),
         "Naive-ANFIS": Recipe(ANFISClassifier(), naive=True),
     }
 
@@ -510,7 +516,7 @@ def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
     models = fit_together([recipe.model(random_state=seed) for seed in seeds], [train for train, _ in sets])
     networks = [network_of(model) for model in models]
     # Chosen rules have no curve of training.
-    lengths = [len(network.history_["rmse"]) for network in networks if "rmse" in network.history_]
+    lengths = [len(network.history_["rmse"]) for network in networks if hasattr(network, "history_")]
     return {
         "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
         "stopped": sum(length < max(lengths) for length in lengths),  # diverged

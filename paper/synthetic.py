@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fuzzymil import Training
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
-from fuzzymil.estimators import MIANFISClassifier, Variant
+from fuzzymil.estimators import MIANFISClassifier, network_parameters
 from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 from paper.experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
@@ -41,16 +41,14 @@ def two_concept_settings() -> dict[str, Any]:
 
 
 def two_concept_estimator(settings: Mapping[str, Any]) -> MIANFISClassifier:
-    """Return a classifier with these parameters, which may include those of its `Variant`.
+    """Return a classifier with these parameters, which may include those of `Training`.
 
     Examples
     --------
-    >>> two_concept_estimator(two_concept_settings()).variant
-    Variant(init_bags='all', standardize=False, clip=None)
+    >>> two_concept_estimator(two_concept_settings()).training
+    Training(rule_keep_prob=None, init_width=0.5, init_bags='all', standardize=False, clip=None)
     """
-    names = {field.name for field in dataclasses.fields(Variant)}
-    variant = Variant(**{name: value for name, value in settings.items() if name in names})
-    return MIANFISClassifier(**{k: value for k, value in settings.items() if k not in names}, variant=variant)
+    return MIANFISClassifier(**network_parameters(**settings))
 
 
 def concepts_found(rules: RuleBase) -> list[bool]:
@@ -133,7 +131,7 @@ def _collect(options: Options, parts: list[Results]) -> Results:
             "training_bags": 150,
             "unseen_bags": 500,
             "seeds": seeds,
-            "max_epochs": MIANFISClassifier().max_epochs,
+            "max_epochs": Training.max_epochs,
         },
         "columns": columns,
         "shown": {**SHOWN, **shown},

@@ -54,7 +54,7 @@ SLOW = (
     "docs/settings.md",
     "docs/understanding.md",
     "docs/tutorials",
-    "paper",
+    "paper/radar/alarms.py",
     "src/fuzzymil/estimators/_cross_validation.py",
     "src/fuzzymil/report/_report.py",
     "tests/comparators/test_sklearn_checks.py",

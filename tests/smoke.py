@@ -17,6 +17,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from fuzzymil import RuleClassifier
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 EXTRAS = ("jax", "optax", "torch")  # that modules may import at once
 
@@ -54,7 +56,7 @@ def check_python() -> None:
     from fuzzymil.datasets import make_two_concepts
 
     bags = make_two_concepts(random_state=3)
-    for model in (MIANFISClassifier(random_state=0), MIANFISClassifier(init="kmeans", n_rules=4, random_state=0)):
+    for model in (RuleClassifier(random_state=0), MIANFISClassifier(n_rules=4, random_state=0)):
         try:
             accuracy = model.fit(bags[::2]).score(bags[1::2])
         except MissingExtraError as problem:

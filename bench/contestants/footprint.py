@@ -9,8 +9,9 @@ import numpy as np
 import samples
 
 import fuzzymil
-from fuzzymil import Bags, MIANFISClassifier
+from fuzzymil import Bags, MIANFISClassifier, Training
 from fuzzymil._utils.memory import give_back
+from fuzzymil.estimators import network_parameters
 
 SETTINGS = {"init": "random", "rule_keep_prob": None, "random_state": 0}
 
@@ -30,7 +31,7 @@ def _forget_peak() -> None:
 def _warm_up() -> None:
     """Load whatever a first fit loads: that is no part of this fit."""
     x, offsets, labels = samples.bags(samples.even_sizes(20, 100), 3)
-    MIANFISClassifier(2, max_epochs=2, **SETTINGS).fit(Bags(x, offsets), labels)
+    MIANFISClassifier(2, **network_parameters(max_epochs=2, **SETTINGS)).fit(Bags(x, offsets), labels)
 
 
 def fit(n_instances: int, n_features: int, n_rules: int, epochs: int = 3) -> dict[str, Callable[[], float]]:
@@ -44,7 +45,7 @@ def fit(n_instances: int, n_features: int, n_rules: int, epochs: int = 3) -> dic
         give_back()  # what making the data left behind would hide as much of the fit
         _forget_peak()
         before = _status("VmRSS")
-        MIANFISClassifier(n_rules, max_epochs=epochs, **SETTINGS).fit(bags, labels)
+        MIANFISClassifier(n_rules, **network_parameters(max_epochs=epochs, **SETTINGS)).fit(bags, labels)
         return _status("VmHWM") - before
 
     return {"peak": peak}
@@ -68,7 +69,7 @@ def stream(gigabytes: float, n_features: int, n_rules: int) -> dict[str, Callabl
 
     def peak() -> float:
         _forget_peak()
-        model = MIANFISClassifier(n_rules, init="kmeans", batch_size=100, max_epochs=1, random_state=0)
+        model = MIANFISClassifier(n_rules, training=Training(batch_size=100, max_epochs=1), random_state=0)
         model.fit(fuzzymil.BagStream(load, n_parts))
         return _status("VmHWM")
 

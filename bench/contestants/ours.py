@@ -11,8 +11,8 @@ import numpy as np
 import samples
 
 from contestants.timing import epoch_timer, seconds
-from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, RunOptions
-from fuzzymil.estimators import fit_together
+from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, Training
+from fuzzymil.estimators import fit_together, network_parameters
 
 Task = Callable[[], float]
 # The cost of an epoch must not depend on chance, nor on what the others do not do (Rule Dropout).
@@ -52,7 +52,7 @@ def whole_fit(n_bags: int, n_features: int, n_rules: int, epochs: int) -> dict[s
     bags = Bags(x, offsets)
 
     def fit() -> object:
-        return MIANFISClassifier(n_rules, init="kmeans", max_epochs=epochs, random_state=0).fit(bags, labels)
+        return MIANFISClassifier(n_rules, training=Training(max_epochs=epochs), random_state=0).fit(bags, labels)
 
     fit()
     return {"fit": lambda: seconds(fit)}
@@ -70,7 +70,10 @@ def folds(n_repeats: int, n_rules: int, epochs: int) -> dict[str, Task]:
 
     def models(epochs: int) -> list[MIANFISClassifier]:
         settings: dict[str, Any] = {"init": "kmeans", "max_epochs": epochs}
-        return [MIANFISClassifier(n_rules, **settings, random_state=seed) for seed in range(len(parts))]
+        return [
+            MIANFISClassifier(n_rules, **network_parameters(random_state=seed, **settings))
+            for seed in range(len(parts))
+        ]
 
     def together(epochs: int) -> None:
         fit_together(models(epochs), ready, targets)
@@ -112,7 +115,7 @@ def _large(x: np.ndarray, offsets: np.ndarray, labels: np.ndarray, n_rules: int,
 
     def epoch() -> float:
         ends: list[float] = []
-        watched = {"run": RunOptions(callbacks=[lambda progress: ends.append(time.perf_counter())])}
+        watched = {"callbacks": [lambda progress: ends.append(time.perf_counter())]}
         _fit(MIANFISClassifier, n_rules, 4, bags, labels, **settings, **watched)
         return float(np.diff(ends).min())
 

@@ -8,6 +8,7 @@ import numpy as np
 import samples
 
 from contestants.timing import epoch_timer
+from fuzzymil.estimators import network_parameters
 
 Task = Callable[[], float]
 
@@ -86,7 +87,7 @@ def anfis_toolbox(sizes: list[int], n_features: int, n_rules: int) -> dict[str, 
     def prepare(x: np.ndarray, y: np.ndarray) -> Callable[[int], object]:
         rules = [[rule] * n_features for rule in range(n_rules)]
         settings = {"n_mfs": n_rules, "rules": rules, "optimizer": "adam", "random_state": 0, "init": "random"}
-        return lambda epochs: ANFISRegressor(**settings, epochs=epochs).fit(x, y)
+        return lambda epochs: ANFISRegressor(**network_parameters(epochs=epochs, **settings)).fit(x, y)
 
     return _tasks(prepare, sizes, n_features)
 

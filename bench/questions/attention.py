@@ -9,7 +9,7 @@ from questions.common import Effort, beside
 
 TITLE = "A fit of 100 bags of 2-10 instances, 25 features, 50 epochs"
 SAME = {"n_bags": 100, "n_features": 25, "epochs": 50}
-NOTE = "MIANFISClassifier(6, init='kmeans'), clustering included"
+NOTE = "MIANFISClassifier(6), clustering included"
 OURS = Contestant("fuzzymil", "ours:whole_fit", SAME | {"n_rules": 6}, NOTE)
 OTHERS = [
     Contestant("torchmil", "bags:torchmil", SAME, "ABMIL(in_shape=(25,), att_dim=64), Trainer, one batch"),

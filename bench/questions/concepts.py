@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from tables import Row
 
-from fuzzymil import MIANFISClassifier, Variant
+from fuzzymil import MIANFISClassifier
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil.estimators import network_parameters
 from questions.common import Effort
 
 TITLE = "Two concepts: accuracy on 500 test bags, and how often both concepts are found"
@@ -22,8 +23,8 @@ def _learned(effort: Effort, n_init: int, alpha: float) -> list[Row]:
     for seed in range(n_seeds):
         effort.say(f"alpha {alpha:g}, {n_init} start(s), seed {seed + 1} of {n_seeds}")
         train, test = make_two_concepts(random_state=seed), make_two_concepts(167, 166, random_state=1000 + seed)
-        settings = {"init": "random", "variant": Variant(init_bags="all"), "n_init": n_init, "alpha": alpha}
-        model = MIANFISClassifier(6, random_state=seed, **settings).fit(train)
+        settings = {"init": "random", "init_bags": "all", "n_init": n_init, "alpha": alpha}
+        model = MIANFISClassifier(6, **network_parameters(random_state=seed, **settings)).fit(train)
         accuracy.append(model.score(test, test.labels))
         outputs = model.rules_.coefs[:, 0, 0]
         near = np.linalg.norm(model.rules_.centers[:, None] - CONCEPTS, axis=2) <= 0.2

@@ -21,7 +21,12 @@ OTHERS = [
     Contestant("scikit-pytsk", "rows:pytsk", SAME, "TSK(order=0), AntecedentGMF, Wrapper.fit, Adam"),
     Contestant("scikit-pytsk, batch ready", "rows:pytsk", SAME | {"ready": True}, "the same, Wrapper.fit_loader"),
     Contestant("highFIS", "rows:highfis", SAME, "TSKRegressor(batch_size=None, patience=None), first order"),
-    Contestant("anfis-toolbox", "rows:anfis_toolbox", SAME, "ANFISRegressor(optimizer='adam'), 6 rules, first order"),
+    Contestant(
+        "anfis-toolbox",
+        "rows:anfis_toolbox",
+        SAME,
+        "ANFISRegressor(training=Training(optimizer='adam')), 6 rules, first order",
+    ),
     Contestant("xanfis", "rows:xanfis", SAME, "GdAnfisRegressor(batch_size=N), first order", environment="xanfis"),
 ]
 QUICK_ENOUGH = (BARE, "scikit-pytsk, batch ready")  # the others need about half a second for an epoch of many rows

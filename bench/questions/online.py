@@ -9,7 +9,9 @@ from tables import Row
 from questions.common import Effort, beside
 
 TITLE = "An on-line epoch: 92 bags, 476 instances, 166 features, 6 rules, a step of gradient descent for each bag"
-OURS = Contestant("fuzzymil", "ours:on_line", {"n_rules": 6}, "MIANFISClassifier(batch_size=1, optimizer='sgd')")
+OURS = Contestant(
+    "fuzzymil", "ours:on_line", {"n_rules": 6}, "MIANFISClassifier(training=Training(batch_size=1, optimizer='sgd'))"
+)
 TORCH = Contestant(
     "PyTorch, one step per bag", "bags:torch_on_line", {"n_rules": 6}, "forward, error, backward and step for each bag"
 )

@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from fuzzymil import Constraints, MIANFISClassifier, MIMamdani, RuleBase
+from fuzzymil import Constraints, MIANFISClassifier, MIMamdani, RuleBase, RuleClassifier, Training
 from fuzzymil.datasets import load_musk1, make_two_concepts, read_bags
 from fuzzymil.plots import (
     DifferenceDisplay,
@@ -63,7 +63,7 @@ def page(name: str) -> dict[str, Any]:
 def understanding() -> None:
     """Draw the model of the page on understanding rules."""
     bags = make_two_concepts(random_state=3)
-    model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    model = RuleClassifier(random_state=0).fit(bags[::2])
     save(MembershipDisplay.from_rules(model).plot(), "understanding-membership")
     save(ShapesDisplay.from_rules(model, bags=bags).plot(), "understanding-shapes")
     why = model.explain(bags, bag="concept1-2")
@@ -94,7 +94,7 @@ def photograph(shown: list[object], name: str) -> None:
 def visits() -> None:
     """Draw the model of the tutorial on visits."""
     bags = read_bags(DOCS.parent / "examples" / "visits.csv", bag="user", label="converted")
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     shown = SpaceDisplay.from_model(model, bags, bag="u007", features=["seconds_per_page", "pages"])
     save(shown.plot(), "visits-space")
 
@@ -105,7 +105,9 @@ def ward() -> None:
     text = "\n".join(line[4:] for line in page[page.index('text = """') : page.index('... """')].splitlines()[1:])
     bags = read_bags(DOCS.parent / "examples" / "ward.csv", bag="patient", label="outcome")
     limits = Constraints(conclusions=(0, 6), ordered=True, overlap=0.15, stay=0.01)
-    model = MIANFISClassifier(init=text, constraints=limits, loss="cross_entropy", max_epochs=100, random_state=0)
+    model = MIANFISClassifier(
+        init=text, constraints=limits, training=Training(loss="cross_entropy", max_epochs=100), random_state=0
+    )
     shown = DifferenceDisplay.from_rules(RuleBase.parse(text), model.fit(bags), bags)
     save(shown.plot(), "ward-difference")
 
@@ -127,7 +129,7 @@ def molecules() -> None:
     bags = load_musk1()
     rest, held = train_test_split(np.arange(len(bags)), test_size=0.25, stratify=bags.labels, random_state=0)
     train, test = bags[rest], bags[held]
-    short = MIANFISClassifier(n_rules=5, max_conditions=3, random_state=0).fit(train)
+    short = RuleClassifier(max_rules=5, max_conditions=3, random_state=0).fit(train)
     why = short.explain(test, bag=test.ids[test.labels == 1][0])
     save(ExplanationDisplay.from_explanation(why).plot(), "molecules-explanation")
 
@@ -213,11 +215,13 @@ def ranks() -> None:
         r"^\| ([^|]+) \|((?: [\d.]+ ± [^|]+\|){5})", (DOCS / "comparison.md").read_text("utf-8"), re.MULTILINE
     )
     accuracy = {name: [float(cell) for cell in re.findall(r"([\d.]+) ±", cells)] for name, cells in rows}
-    ranked = [name for name in accuracy if not name.startswith("MI-ANFIS,")]  # one variant of MI-ANFIS
+    ranked = [
+        name for name in accuracy if name not in ("RuleClassifier, 10 members", "MI-ANFIS")
+    ]  # of this library, one
     found = ranking(np.transpose([accuracy[name] for name in ranked]))
     note = "accuracy on 5 datasets; Nemenyi's test at 5%"
     by_name = dict(zip(ranked, found.ranks, strict=True))
-    display = RanksDisplay(by_name, found.critical_difference, note, ["MI-ANFIS"])
+    display = RanksDisplay(by_name, found.critical_difference, note, ["RuleClassifier"])
     save(display.plot("All methods on the same folds"), "ranks")
 
 

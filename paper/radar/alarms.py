@@ -178,6 +178,7 @@ def draw_alarms(
 
     Examples
     --------
+    >>> from paper.radar.cubes import Prototypes
     >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
     >>> alarms = draw_alarms(1, 0, 1, "easy", random_state=1, detectors=Detectors(by_hand, by_hand))
     >>> alarms.energies.shape, str(alarms.kinds[0])

@@ -813,6 +813,7 @@ def features_of(cubes: Iterable[npt.ArrayLike], detectors: Detectors, *, ids: Se
 
     Examples
     --------
+    >>> from paper.radar.simulation import draw_alarm
     >>> by_hand = Prototypes(np.eye(35)[:2], np.array([1.0, 0.0]), reach=1.0)
     >>> cube = draw_alarm("high-metal mine", "easy", random_state=5).cube
     >>> features_of([cube], Detectors(by_hand, by_hand))

@@ -1,11 +1,11 @@
 """Multiple-instance fuzzy inference: readable if-then rules, learned from bags of instances.
 
->>> from fuzzymil import MIANFISClassifier
->>> from fuzzymil.datasets import make_two_concepts
->>> bags = make_two_concepts(random_state=0)
->>> model = MIANFISClassifier(n_rules=6, init="random", n_init=4, random_state=0).fit(bags)
->>> model.rules_.n_rules
-6
+>>> from fuzzymil import RuleClassifier
+>>> from fuzzymil.datasets import make_planted
+>>> bags = make_planted("count", 100, n_noise=3, random_state=0)
+>>> print(RuleClassifier(random_state=0).fit(bags).rules_)
+Default: y = -5.1...
+Rule 1: IF AT LEAST 3 A is high THEN y += 10...
 """
 
 from importlib import import_module
@@ -47,11 +47,15 @@ if TYPE_CHECKING:
         MIMamdani,
         MISugeno,
         NaiveMIL,
+        Operators,
         PerInstance,
-        RunOptions,
-        Variant,
+        RuleClassifier,
+        RuleRegressor,
+        Training,
         cross_val_scores,
+        diagnose_data,
         load_model,
+        train_rules,
     )
     from fuzzymil.inference.activations import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
@@ -77,22 +81,25 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "NaiveMIL",
+    "Operators",
     "ParameterError",
     "PerInstance",
     "RescuedError",
     "RuleBase",
+    "RuleClassifier",
+    "RuleRegressor",
     "RuleSyntaxError",
-    "RunOptions",
     "Sigmoid",
+    "Training",
     "Trapezoidal",
     "Triangular",
-    "Variant",
     "__version__",
     "as_bags",
     "bags",
     "comparators",
     "cross_val_scores",
     "datasets",
+    "diagnose_data",
     "estimators",
     "explain",
     "inference",
@@ -102,6 +109,7 @@ __all__ = [
     "report",
     "rules",
     "studio",
+    "train_rules",
     "use_engine",
     "write_report",
 ]

@@ -17,12 +17,14 @@ from fuzzymil import (
     NaiveMIL,
     PerInstance,
     RuleBase,
+    RuleClassifier,
     RunOptions,
     Variant,
     as_bags,
 )
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train import partition
 
 QUICK = {"n_rules": 3, "max_epochs": 5, "init": "fcm", "rule_keep_prob": None, "random_state": 0}
@@ -32,15 +34,15 @@ Y = BAGS.labels
 NUMBERS = np.array([bag[:, 0].max() for bag in BAGS])
 
 ESTIMATORS = {
-    "classifier": MIANFISClassifier(**QUICK),
-    "regressor": MIANFISRegressor(**QUICK),
+    "classifier": MIANFISClassifier(**network_parameters(**QUICK)),
+    "regressor": MIANFISRegressor(**network_parameters(**QUICK)),
     "naive": NaiveMIL(LogisticRegression()),
 }
 every = pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
 def classifier(**changes):
-    return MIANFISClassifier(**(QUICK | changes))
+    return MIANFISClassifier(**network_parameters(**QUICK | changes))
 
 
 def labels_of(model):
@@ -157,7 +159,7 @@ def test_continuous_labels_for_a_classifier_and_words_for_a_regressor():
     with pytest.raises(ValueError, match="continuous"):
         classifier().fit(BAGS, NUMBERS)
     with pytest.raises(ValueError, match=r"string|number"):
-        MIANFISRegressor(**QUICK).fit(BAGS, ["a", "b"] * 12)
+        MIANFISRegressor(**network_parameters(**QUICK)).fit(BAGS, ["a", "b"] * 12)
     with pytest.raises(ValueError, match=r"1d|2d|shape"):
         classifier().fit(BAGS, np.column_stack([Y, Y]))
 
@@ -276,7 +278,7 @@ def test_settings_out_of_range(settings, words):
     before = fitted.decision_function(BAGS)
     with pytest.raises(ValueError, match=words):
         fitted.set_params(**settings).fit(BAGS, 1 - Y)
-    fitted.set_params(**{name: getattr(MIANFISClassifier(), name) for name in settings})
+    fitted.set_params(**{name: getattr(RuleClassifier(), name) for name in settings})
     np.testing.assert_array_equal(fitted.decision_function(BAGS), before)
 
 
@@ -336,7 +338,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize(("weights", "words"), WEIGHTS.values(), ids=WEIGHTS)
 def test_weights_out_of_range(weights, words):
-    for model in (classifier(), MIANFISRegressor(**QUICK)):
+    for model in (classifier(), MIANFISRegressor(**network_parameters(**QUICK))):
         with pytest.raises(ValueError, match=words):
             model.fit(BAGS, Y, sample_weight=weights)
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 
-from fuzzymil import Bags, MIANFISClassifier, PerInstance, as_bags
+from fuzzymil import Bags, PerInstance, RuleClassifier, as_bags
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import _bags
 from fuzzymil.comparators import EmbeddingForest
@@ -67,7 +67,7 @@ def test_rules_are_chosen_from_features_that_matter_without_a_dense_array(monkey
     bags = documents()
     monkeypatch.setattr(_bags, "_AT_ONCE", 500)
     monkeypatch.setattr(Bags, "instances", property(_only_small(Bags.instances.fget)))
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     assert model.n_features_in_ == 60
     assert {condition.variable for rule in model.rules_.rules for condition in rule.conditions} == {"x8"}
     assert model.score(bags, bags.labels) == 1.0

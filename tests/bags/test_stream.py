@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RunOptions
+from fuzzymil import ANFISRegressor, Bags, BagStream, MIANFISClassifier, RuleClassifier, Training
 from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.feed import Feed
 from fuzzymil.learn.train.stream import summarize
@@ -27,7 +28,7 @@ def small_windows(monkeypatch):
 
 @pytest.mark.slow
 def test_all_bags_at_once_is_the_same_from_a_stream_of_many_windows(small_windows):
-    model = MIANFISClassifier(4, max_epochs=15, random_state=0, run=RunOptions(precision="double"))
+    model = MIANFISClassifier(4, training=Training(max_epochs=15, precision="double"), random_state=0)
     expected = numbers_of(model.fit(BAGS))
     history = model.history_
     found = model.fit(BagStream.from_bags(BAGS, 7))
@@ -46,11 +47,9 @@ def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
     model = ANFISRegressor(
         3,
         order=1,
-        max_epochs=12,
         missing="ignore",
-        n_iter_no_change=20,
+        training=Training(max_epochs=12, n_iter_no_change=20, precision="double"),
         random_state=0,
-        run=RunOptions(precision="double"),
     )
     expected = model.fit(bags).predict(bags)
     stream = BagStream.from_bags(bags, 5)
@@ -64,14 +63,14 @@ def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
 @pytest.mark.slow
 def test_steps_of_few_bags_visit_every_bag_once_an_epoch(small_windows):
     """With a rate too small to matter, the mean of the visited bags' losses is the loss of all bags."""
-    settings = {"max_epochs": 1, "learning_rate": 1e-9, "random_state": 0, "run": RunOptions(precision="double")}
-    whole = MIANFISClassifier(4, **settings).fit(BAGS)
-    steps = MIANFISClassifier(4, batch_size=8, **settings).fit(BagStream.from_bags(BAGS, 6))
+    settings = {"max_epochs": 1, "learning_rate": 1e-9, "random_state": 0, "precision": "double"}
+    whole = MIANFISClassifier(4, **network_parameters(**settings)).fit(BAGS)
+    steps = MIANFISClassifier(4, **network_parameters(batch_size=8, **settings)).fit(BagStream.from_bags(BAGS, 6))
     assert steps.history_["loss"][0] == pytest.approx(whole.history_["loss"][0], rel=1e-6)
 
 
 def test_steps_of_few_bags_learn_and_repeat(small_windows):
-    model = MIANFISClassifier(6, batch_size=8, max_epochs=30, random_state=0)
+    model = MIANFISClassifier(6, training=Training(batch_size=8, max_epochs=30), random_state=0)
     first = model.fit(BagStream.from_bags(BAGS, 6))
     numbers = numbers_of(first)
     assert first.score(BAGS) > 0.9
@@ -80,7 +79,7 @@ def test_steps_of_few_bags_learn_and_repeat(small_windows):
 
 @pytest.mark.slow
 def test_predictions_and_scores_of_a_stream_are_those_of_its_bags():
-    model = MIANFISClassifier(4, max_epochs=5, random_state=0).fit(BAGS)
+    model = MIANFISClassifier(4, training=Training(max_epochs=5), random_state=0).fit(BAGS)
     stream = BagStream.from_bags(BAGS, 4)
     for method in ("predict", "predict_proba", "decision_function", "instance_scores"):
         found, expected = (getattr(model, method)(bags) for bags in (stream, BAGS))
@@ -103,7 +102,7 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
     for batch_size in (None, 8):
         calls.clear()
         model = MIANFISClassifier(
-            4, batch_size=batch_size, max_epochs=6, random_state=0, run=RunOptions(checkpoint=tmp_path / "kept")
+            4, training=Training(batch_size=batch_size, max_epochs=6, checkpoint=tmp_path / "kept"), random_state=0
         )
         with pytest.raises(OSError, match="the disk is gone"):
             model.fit(BagStream(lambda part: load(part, dies=True), 10))
@@ -116,7 +115,7 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
 
 
 def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
-    model = MIANFISClassifier(4, max_epochs=0, random_state=0)
+    model = MIANFISClassifier(4, training=Training(max_epochs=0), random_state=0)
     on_all = numbers_of(model.fit(BAGS))
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 200)
     found = model.fit(BagStream.from_bags(BAGS, 5))
@@ -143,7 +142,7 @@ def test_few_parts_are_in_memory_at_a_time(monkeypatch):
         alive.append(sum(reference() is not None for reference in parts))
         return bags
 
-    model = MIANFISClassifier(2, batch_size=5, max_epochs=1, random_state=0)
+    model = MIANFISClassifier(2, training=Training(batch_size=5, max_epochs=1), random_state=0)
     model.fit(BagStream(load, 30))
     model.predict(BagStream(load, 30))
     assert len(parts) == 90  # once for the summary, the epoch and the prediction
@@ -155,7 +154,7 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
         BagStream([BAGS], 1)
     with pytest.raises(ParameterError, match=r"n_parts must be a.*least 1, got 0"):
         BagStream(lambda part: BAGS, 0)
-    model = MIANFISClassifier(4, init="kmeans", random_state=0)  # training reads a stream more than once
+    model = MIANFISClassifier(4, random_state=0)  # training reads a stream more than once
     with pytest.raises(InputTypeError, match=r"Part 0 of the stream is .*Bags"):
         model.fit(BagStream(lambda part: [[1.0]], 1))
     with pytest.raises(InputError, match=r"Part 0 .* no labels"):
@@ -180,7 +179,9 @@ def test_a_stream_tells_what_is_wrong_with_its_parts():
 
 @pytest.mark.slow
 def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
-    model = MIANFISClassifier(4, max_epochs=5, random_state=0, rule_keep_prob=0.7, run=RunOptions(precision="double"))
+    model = MIANFISClassifier(
+        4, training=Training(max_epochs=5, rule_keep_prob=0.7, precision="double"), random_state=0
+    )
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
     monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 300)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
@@ -193,7 +194,7 @@ def test_unequal_parts_make_no_great_windows(monkeypatch):
     made = []
     window = Feed._window
     monkeypatch.setattr(Feed, "_window", lambda feed, parts: made.append(window(feed, parts)) or made[-1])
-    MIANFISClassifier(2, max_epochs=1, random_state=0).fit(
+    MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0).fit(
         BagStream(lambda part: BAGS[edges[part] : edges[part + 1]], len(edges) - 1)
     )
     assert BAGS[:60].n_instances < max(len(each["x"]) for each in made) <= 512  # 500 rows, padded
@@ -204,7 +205,7 @@ def test_labels_of_parts_are_of_one_kind():
         return Bags(BAGS.instances, BAGS.offsets, labels=BAGS.labels if part else np.where(BAGS.labels, "yes", "no"))
 
     with pytest.raises(InputError, match=r"labels of parts 0 and 1 .* text and numbers"):
-        MIANFISClassifier(2).fit(BagStream(load, 2))
+        RuleClassifier(2).fit(BagStream(load, 2))
 
 
 @pytest.mark.slow
@@ -212,4 +213,4 @@ def test_other_doors_say_that_a_stream_is_none_of_their_business():
     with pytest.raises(InputTypeError, match="BagStream"):
         Bags.concatenate([BagStream.from_bags(BAGS, 2)])
     with pytest.raises(InputError, match="BagStream"):
-        MIANFISClassifier(4, max_epochs=1).fit(BAGS).explain(BagStream.from_bags(BAGS, 2))
+        MIANFISClassifier(4, training=Training(max_epochs=1)).fit(BAGS).explain(BagStream.from_bags(BAGS, 2))

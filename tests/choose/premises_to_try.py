@@ -5,14 +5,13 @@ import numpy as np
 from fuzzymil import Bags
 from fuzzymil.bags import Column, Columns
 from fuzzymil.inference.membership import Bell, Sigmoid
-from fuzzymil.learn.choose._conversion import rule_base
-from fuzzymil.learn.choose._premises import Condition, Part
-from fuzzymil.learn.choose._selection import Chosen
+from fuzzymil.learn.choose.candidates import Condition, Part
+from fuzzymil.learn.choose.choose import AdditiveRules, rule_base
 from fuzzymil.learn.train.scaling import Measures, Scaling
 
 NAMES = ("a", "b", "c")
-HIGH, LOW = Condition(0, Sigmoid(5.5, 1.3)), Condition(1, Sigmoid(4.0, -2.0))
-MIDDLE, NARROW = Condition(2, Bell(5.0, 2.0, 3.0)), Condition(0, Bell(7.0, 1.0, 1.0))
+HIGH, LOW = Condition(0, (Sigmoid(5.5, 1.3),)), Condition(1, (Sigmoid(4.0, -2.0),))
+MIDDLE, NARROW = Condition(2, (Bell(5.0, 2.0, 3.0),)), Condition(0, (Bell(7.0, 1.0, 1.0),))
 
 PREMISES = (
     (Part("some", None, (HIGH,)),),
@@ -47,7 +46,7 @@ def converted(premises, bags, scaling=None):
     scaling = scaling or Scaling.fit(Measures.of(bags.instances), standardize=True, clip=3.0)
     coefs = np.arange(len(premises), 0, -1.0)[:, None]
     return rule_base(
-        Chosen(tuple(premises), coefs, np.array([-1.5])),
+        AdditiveRules(tuple(premises), coefs, np.array([-1.5])),
         scaling,
         Columns(map(Column, NAMES)),
         np.flatnonzero(scaling.varies),

@@ -3,16 +3,24 @@
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier, NaiveMIL
+from fuzzymil import Bags, InputError, MIANFISClassifier, NaiveMIL, RuleClassifier, Training
 from fuzzymil.bags import Column, Columns
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.inference.membership import Sigmoid
-from fuzzymil.learn.choose._categories import crisp_conditions, crisp_statements
-from fuzzymil.learn.choose._conversion import rule_base
-from fuzzymil.learn.choose._premises import Condition, OneOf, Part, Statements
-from fuzzymil.learn.choose._selection import Chosen
+from fuzzymil.learn.choose.candidates import (
+    Condition,
+    MissingValues,
+    MovableConditions,
+    Part,
+    category_conditions,
+    category_premises,
+    premise_truths,
+)
+from fuzzymil.learn.choose.choose import AdditiveRules, rule_base
 from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.rules.rule import crisp_set
 
+PHONE = crisp_set(2)
 COLUMNS = Columns([Column("pages"), Column("channel", "category", ("email", "fax", "phone", "web"))])
 
 
@@ -24,44 +32,56 @@ def bags(seed=0, n_bags=60, missing=0.0):
     return Bags(instances, np.concatenate([[0], np.cumsum(sizes)]), columns=COLUMNS)
 
 
-def test_statements_agree_with_the_rules_they_become():
-    many = Condition(0, Sigmoid(5.0, 1.5))
-    sets = [OneOf((2,)), OneOf((0, 3)), OneOf((1,), negated=True)]
-    premises = [(Part("some", None, (Condition(1, chosen),)),) for chosen in sets]
-    premises += [(Part("some", None, (many, Condition(1, chosen))),) for chosen in sets]
+def test_premises_agree_with_the_rules_they_become():
+    many = Condition(0, (Sigmoid(5.0, 1.5),))
+    asked = [Condition(1, (PHONE,)), Condition(1, (crisp_set(0), crisp_set(3))), Condition(1, (crisp_set(1),), True)]
+    premises = [(Part("some", None, (each,)),) for each in asked]
+    premises += [(Part("some", None, (many, each)),) for each in asked]
     premises += [
-        (Part("at least", 2, (Condition(1, sets[0]),)),),
-        (Part("on average", None, (Condition(1, sets[1]),)),),
+        (Part("at least", 2, (asked[0],)),),
+        (Part("on average", None, (asked[1],)),),
     ]
     for data in (bags(), bags(1, missing=0.2)):
-        truth = Statements(premises, data).columns()
+        truth = premise_truths(premises, data)
         scaling = Scaling.fit(Measures.of(data.instances), standardize=True, clip=None)
         coefs = np.eye(len(premises))
         outputs = [f"y{n}" for n in range(len(premises))]
         rules = rule_base(
-            Chosen(tuple(premises), coefs, np.zeros(len(premises))), scaling, COLUMNS, np.arange(1), outputs
+            AdditiveRules(tuple(premises), coefs, np.zeros(len(premises))), scaling, COLUMNS, np.arange(1), outputs
         )
         np.testing.assert_allclose(rules.infer(data).output, truth, atol=1e-9)
         assert rules == type(rules).parse(rules.to_source())
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_missing_categories_are_what_they_stand_for(count):
+    data = bags(1, missing=0.3)
+    values = np.random.default_rng(0).integers(0, 4, (count, 2)).astype(float)
+    missing = MissingValues(values, True)
+    columns, premises = category_premises(data, (1, 2), average=True, missing=missing)
+    np.testing.assert_allclose(columns, premise_truths(premises, data, missing), atol=1e-12)
+    scaling = Scaling.fit(Measures.of(data.instances), standardize=True, clip=None)
+    found = AdditiveRules(tuple(premises), np.arange(len(premises), 0, -1.0)[:, None], np.zeros(1))
+    rules = rule_base(found, scaling, COLUMNS, np.arange(1), ["y"], values)
+    np.testing.assert_allclose(rules.infer(data).firing, columns, atol=1e-9)
+
+
 def test_sets_of_categories_do_not_move():
-    premise = (Part("some", None, (Condition(0, Sigmoid(5.0, 1.5)), Condition(1, OneOf((2,))))),)
-    found = Statements([premise], bags())
+    premise = (Part("some", None, (Condition(0, (Sigmoid(5.0, 1.5),)), Condition(1, (PHONE,)))),)
+    found = MovableConditions([premise], bags())
     truth, pullback = found.evaluate(np.zeros(found.n_moves))
     moved = found.moved(np.ones(found.n_moves))
     assert moved[0][0].conditions[1] == premise[0].conditions[1]
     assert moved[0][0].conditions[0] != premise[0].conditions[0]
     assert np.isfinite(pullback(np.ones_like(truth))).all()
-    assert pullback(np.ones_like(truth)).reshape(3, -1)[:, 1].tolist() == [0, 0, 0]
+    assert found.n_moves == 2  # center and slope of the other condition
 
 
-def test_columns_of_candidates_are_those_of_the_statements():
+def test_columns_of_candidates_are_the_truths_of_their_premises():
     data = bags(2, missing=0.1)
-    columns, premises = crisp_statements(data, (1, 2), average=True)
-    np.testing.assert_allclose(columns, Statements(premises, data).columns())
-    sets = [condition.set for condition in crisp_conditions(data)]
-    assert len(sets) == 4 + 4 + 6  # is, is not, one of two
+    columns, premises = category_premises(data, (1, 2), average=True)
+    np.testing.assert_allclose(columns, premise_truths(premises, data))
+    assert len(category_conditions(data)) == 4 + 4 + 6  # is, is not, one of two
 
 
 def labeled(seed):
@@ -72,7 +92,7 @@ def labeled(seed):
 
 def test_a_planted_category_is_found():
     data, labels = labeled(3)
-    model = MIANFISClassifier(random_state=0).fit(data, labels)
+    model = RuleClassifier(random_state=0).fit(data, labels)
     assert "channel is phone" in str(model.rules_)
     assert model.score(*labeled(4)) > 0.95
     assert model.columns_ == COLUMNS
@@ -87,6 +107,6 @@ def test_other_methods_see_indicators_and_training_says_so():
     naive = NaiveMIL(LogisticRegression()).fit(data, labels)
     assert naive.estimator_.n_features_in_ == 5
     with pytest.raises(InputError, match=r"'channel' has categories.*with_indicators"):
-        MIANFISClassifier(init="kmeans", max_epochs=2).fit(data, labels)
+        MIANFISClassifier(training=Training(max_epochs=2)).fit(data, labels)
     indicators = data.with_indicators()
-    assert MIANFISClassifier(init="kmeans", n_rules=2, max_epochs=2).fit(indicators, labels).n_features_in_ == 5
+    assert MIANFISClassifier(n_rules=2, training=Training(max_epochs=2)).fit(indicators, labels).n_features_in_ == 5

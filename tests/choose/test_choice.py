@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil import Bags, MIANFISClassifier, RuleClassifier, RuleRegressor
 from fuzzymil.datasets import PLANTED, make_planted
+from fuzzymil.estimators import network_parameters
 
 
 def used_features(model):
@@ -19,7 +20,7 @@ def threshold_bags(n_bags=40, n_features=3, seed=0, sizes=(2, 6)):
 
 
 def chosen(bags, labels, **settings):
-    return MIANFISClassifier(random_state=0, **settings).fit(bags, labels)
+    return MIANFISClassifier(**network_parameters(random_state=0, **settings)).fit(bags, labels)
 
 
 # ---------------------------------------------------------------------- planted truths
@@ -31,7 +32,7 @@ KINDS = ["some", "pair", "either", "both", "count", "most", "size", "all", "trip
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_truths_are_found(kind):
     bags, unseen = make_planted(kind, 200, random_state=0), make_planted(kind, 400, random_state=1000)
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     assert model.score(unseen) >= 0.95
     true = set(PLANTED[kind].features)
     needed = 2 if kind in ("either", "both") else 1
@@ -46,7 +47,7 @@ def test_planted_truths_are_found(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_mostly_nothing_but_the_true_features_is_used(kind):
     samples = [make_planted(kind, 200, random_state=seed) for seed in range(5)]
-    found = [used_features(MIANFISClassifier(random_state=0).fit(bags)) for bags in samples]
+    found = [used_features(RuleClassifier(random_state=0).fit(bags)) for bags in samples]
     assert all(features >= set(PLANTED[kind].features) for features in found)
     assert sum(features == set(PLANTED[kind].features) for features in found) >= 4
 
@@ -116,7 +117,7 @@ def test_noise_gives_few_rules(seed):
     labels = np.random.RandomState(seed).permutation(bags.labels)
     model = chosen(bags, labels)
     assert model.rules_.n_rules <= 3
-    assert min(model.choice_.values()) > 0.8 * model.choice_["no rules"]
+    assert min(model.held_out_costs_.values()) > 0.8 * model.held_out_costs_["no rules"]
 
 
 def test_without_anything_to_explain_there_is_one_rule_that_says_nothing():
@@ -128,9 +129,9 @@ def test_without_anything_to_explain_there_is_one_rule_that_says_nothing():
 
 def test_the_same_seed_gives_the_same_rules():
     bags = make_planted("most", 80, n_noise=3, random_state=0)
-    models = [MIANFISClassifier(random_state=seed).fit(bags) for seed in (3, 3)]
+    models = [RuleClassifier(random_state=seed).fit(bags) for seed in (3, 3)]
     assert models[0].rules_ == models[1].rules_
-    assert models[0].choice_ == models[1].choice_
+    assert models[0].held_out_costs_ == models[1].held_out_costs_
 
 
 def test_an_order_of_bags_and_instances_does_not_change_what_is_found():
@@ -143,11 +144,11 @@ def test_an_order_of_bags_and_instances_does_not_change_what_is_found():
 
 def test_prototypes_are_chosen_where_every_feature_counts():
     bags, unseen = (make_planted("prototype", 200, n_noise=0, random_state=seed) for seed in (0, 1000))
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     assert used_features(model) == set("ABCDEFGH")
     assert max(len(rule.conditions) for rule in model.rules_.rules) == 8
     assert model.score(unseen) > 0.85
-    readable = MIANFISClassifier(max_conditions=3, random_state=0).fit(bags)
+    readable = RuleClassifier(max_conditions=3, random_state=0).fit(bags)
     assert max(len(rule.conditions) for rule in readable.rules_.rules) <= 3
 
 
@@ -222,7 +223,7 @@ def test_very_many_bags_of_which_few_are_positive():
     labels = (values[:, 1] > 9.95).astype(int)
     assert 30 < labels.sum() < 90
     bags = Bags(values, np.arange(12_001), labels=labels)
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     assert used_features(model) == {"x2"}
     assert model.score(bags) > 0.998
     assert model.predict_proba(bags)[:, 1].mean() == pytest.approx(labels.mean(), rel=0.1)
@@ -252,7 +253,7 @@ def test_few_bags(n_bags):
     labels = np.arange(n_bags) % 2
     model = chosen(bags, labels)
     assert np.isfinite(model.predict_proba(bags)).all()
-    assert bool(model.choice_) == (n_bags >= 10)  # fewer cannot be held out
+    assert bool(model.held_out_costs_) == (n_bags >= 10)  # fewer cannot be held out
 
 
 def test_a_class_of_one_bag():
@@ -262,7 +263,7 @@ def test_a_class_of_one_bag():
     assert np.isfinite(chosen(bags, alone).decision_function(bags)).all()
     three = np.where(np.arange(60) == 7, 2, labels)
     model = chosen(bags, three)
-    assert model.choice_  # the other classes can be held out
+    assert model.held_out_costs_  # the other classes can be held out
     assert model.score(bags, three) > 0.9
 
 
@@ -295,15 +296,15 @@ def test_bags_of_weight_zero_do_not_count():
     bags, labels = threshold_bags(80)
     weights = np.repeat([1.0, 0.0], 40)
     wrong = np.where(weights > 0, labels, 1 - labels)
-    model = MIANFISClassifier(random_state=0).fit(bags, wrong, sample_weight=weights)
+    model = RuleClassifier(random_state=0).fit(bags, wrong, sample_weight=weights)
     assert model.score(bags, labels) > 0.9
-    alone = MIANFISClassifier(random_state=0).fit(bags[:40], labels[:40])
+    alone = RuleClassifier(random_state=0).fit(bags[:40], labels[:40])
     np.testing.assert_allclose(model.predict_proba(bags), alone.predict_proba(bags), atol=1e-6)
 
 
 def test_a_class_without_weight():
     bags, labels = threshold_bags(30)
-    model = MIANFISClassifier(random_state=0).fit(bags, labels, sample_weight=1.0 - labels)
+    model = RuleClassifier(random_state=0).fit(bags, labels, sample_weight=1.0 - labels)
     assert not model.predict(bags).any()
 
 
@@ -311,8 +312,8 @@ def test_weights_are_about_repetitions():
     bags, labels = threshold_bags(100)
     weights = np.random.RandomState(0).randint(1, 4, size=100)
     again = np.repeat(np.arange(100), weights)
-    by_weight = MIANFISClassifier(random_state=0).fit(bags, labels, sample_weight=weights)
-    repeated = MIANFISClassifier(random_state=0).fit([bags[n] for n in again], labels[again])
+    by_weight = RuleClassifier(random_state=0).fit(bags, labels, sample_weight=weights)
+    repeated = RuleClassifier(random_state=0).fit([bags[n] for n in again], labels[again])
     unseen, _ = threshold_bags(300, seed=5)
     # Not the same rules: the folds differ, and a bag can be in several of them.
     one, other = (model.predict_proba(unseen)[:, 1] for model in (by_weight, repeated))
@@ -333,7 +334,7 @@ def test_class_weights_move_the_default():
 def test_numbers():
     bags, _ = threshold_bags(120)
     target = np.array([1000 + 50 * (bag[:, 0].max() > 7) for bag in bags], float)
-    model = MIANFISRegressor(random_state=0).fit(bags, target)
+    model = RuleRegressor(random_state=0).fit(bags, target)
     assert model.score(bags, target) > 0.9
     assert used_features(model) == {"x1"}
     assert model.rules_.default[0] == pytest.approx(1000, abs=5)
@@ -343,7 +344,7 @@ def test_numbers():
 def test_numbers_are_not_drawn_to_their_mean(number):
     bags, _ = threshold_bags(150)
     unseen, _ = threshold_bags(300, seed=1)
-    model = MIANFISRegressor(random_state=0).fit(bags, [number(bag[:, 0]) for bag in bags])
+    model = RuleRegressor(random_state=0).fit(bags, [number(bag[:, 0]) for bag in bags])
     wanted = np.array([number(bag[:, 0]) for bag in unseen])
     assert model.score(unseen, wanted) > 0.95
     assert np.polyfit(model.predict(unseen), wanted, 1)[0] == pytest.approx(1, abs=0.05)
@@ -352,7 +353,7 @@ def test_numbers_are_not_drawn_to_their_mean(number):
 def test_two_numbers():
     bags, _ = threshold_bags(120)
     target = np.array([[bag[:, 0].max(), 1e6 * bag[:, 1].mean()] for bag in bags])
-    model = MIANFISRegressor(random_state=0).fit(bags, target)
+    model = RuleRegressor(random_state=0).fit(bags, target)
     assert model.predict(bags).shape == (120, 2)
     assert model.score(bags, target) > 0.85
     assert used_features(model) == {"x1", "x2"}
@@ -361,10 +362,10 @@ def test_two_numbers():
 def test_numbers_that_are_mostly_equal():
     bags, _ = threshold_bags(60)
     target = np.zeros(60)
-    assert MIANFISRegressor(random_state=0).fit(bags, target + 7).predict(bags) == pytest.approx(np.full(60, 7.0))
+    assert RuleRegressor(random_state=0).fit(bags, target + 7).predict(bags) == pytest.approx(np.full(60, 7.0))
     target[:6] = [-1, 1, 2, 3, 4, 5]
-    model = MIANFISRegressor(random_state=0).fit(bags, target)
-    assert model.choice_  # was compared on held-out bags
+    model = RuleRegressor(random_state=0).fit(bags, target)
+    assert model.held_out_costs_  # was compared on held-out bags
     assert model.rules_.n_rules <= 3
 
 

@@ -8,7 +8,7 @@ from premises_to_try import random_bags
 
 from fuzzymil import Bags
 from fuzzymil.inference.membership import Bell, Sigmoid
-from fuzzymil.learn.choose._conjunctions import Intervals, joint_statements
+from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
 
 
 def gain(truth, residuals, curvature):
@@ -46,7 +46,7 @@ def test_the_best_pair_is_found(missing):
         if intervals.feature[pair[0]] != intervals.feature[pair[1]]
     }
     best = max(by_pair, key=by_pair.get)
-    found = intervals.search(np.arange(bags.n_bags), residuals, curvature, max_conditions=2, beam=n, keep=5)
+    found = intervals.find(np.arange(bags.n_bags), residuals, curvature, max_conditions=2, beam=n, keep=5)
     assert len(found) == 5
     greatest = by_pair[best]
     gains = sorted(by_pair.values(), reverse=True)
@@ -63,12 +63,12 @@ def test_conjunctions_are_longer_only_where_that_helps():
     intervals = Intervals(bags)
     for wanted, length in ((pair, 2), (triple, 3)):
         curvature = np.full(len(wanted), wanted.mean() * (1 - wanted.mean()))
-        (part,) = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature)[0]
+        (part,) = intervals.find(np.arange(bags.n_bags), wanted - wanted.mean(), curvature)[0]
         assert [condition.feature for condition in part.conditions] == [0, 1, 2][:length]
-        short = intervals.search(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_conditions=2)
+        short = intervals.find(np.arange(bags.n_bags), wanted - wanted.mean(), curvature, max_conditions=2)
         assert {len(part.conditions) for (part,) in short} == {2}
-    alone = intervals.search(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_conditions=1)
-    assert {type(condition.set) for (part,) in alone for condition in part.conditions} == {Bell}
+    alone = intervals.find(np.arange(bags.n_bags), pair - pair.mean(), np.ones(120), max_conditions=1)
+    assert {type(condition.sets[0]) for (part,) in alone for condition in part.conditions} == {Bell}
     assert {len(part.conditions) for (part,) in alone} == {1}
 
 
@@ -78,26 +78,26 @@ def test_a_search_looks_at_the_bags_that_it_is_given():
     rows = np.flatnonzero(np.arange(80) % 3)
     intervals = Intervals(bags)
     residuals = wanted[rows] - wanted[rows].mean()
-    found = intervals.search(rows, residuals, np.ones(len(rows)))
+    found = intervals.find(rows, residuals, np.ones(len(rows)))
     # The same as to look at all bags, of which the others count nothing; later ones nearly tie.
     padded, curvature = np.zeros(80), np.zeros(80)
     padded[rows], curvature[rows] = residuals, 1.0
-    assert found[:3] == intervals.search(np.arange(80), padded, curvature)[:3]
+    assert found[:3] == intervals.find(np.arange(80), padded, curvature)[:3]
     others = np.setdiff1d(np.arange(80), rows)
-    assert found[:3] != intervals.search(others, -wanted[others] + wanted[others].mean(), np.ones(len(others)))[:3]
+    assert found[:3] != intervals.find(others, -wanted[others] + wanted[others].mean(), np.ones(len(others)))[:3]
 
 
 def test_sets_follow_their_intervals():
     bags = random_bags(2, n_bags=60)
     intervals = Intervals(bags)
     rows = np.array([row for bag in bags for row in bag])
-    inside = intervals.satisfied(rows)
+    inside = intervals.contain(rows)
     for n, (d, low, high) in enumerate(intervals.intervals):
         ((condition,),) = [part.conditions for part in intervals.premise((n,))]
         assert condition.feature == d
-        assert isinstance(condition.set, Bell if np.isfinite(low) and np.isfinite(high) else Sigmoid)
+        assert isinstance(condition.sets[0], Bell if np.isfinite(low) and np.isfinite(high) else Sigmoid)
         assert np.array_equal(inside[:, n], (rows[:, d] > low) & (rows[:, d] <= high))
-        assert np.array_equal(inside[:, n], condition.set(rows[:, d]) > 0.5)
+        assert np.array_equal(inside[:, n], condition.sets[0](rows[:, d]) > 0.5)
 
 
 def test_no_value_lies_on_the_border_of_a_set():
@@ -106,7 +106,7 @@ def test_no_value_lies_on_the_border_of_a_set():
     intervals = Intervals(Bags(instances, np.arange(0, 61, 3)))
     for n in range(len(intervals.intervals)):
         (condition,) = intervals.premise((n,))[0].conditions
-        truth = condition.set(instances[:, condition.feature])
+        truth = condition.sets[0](instances[:, condition.feature])
         assert np.all(np.minimum(truth, 1 - truth) < 0.01)
 
 
@@ -127,13 +127,13 @@ def test_joint_statements_are_those_of_brute_force():
     target = (columns[:, 2] & columns[:, 7]).astype(float)
     residuals = target - target.mean()
     curvature = np.full(60, target.mean() * (1 - target.mean()))
-    assert joint_statements(columns.astype(float), residuals, curvature)[0] == (2, 7)
+    assert find_pairs(columns.astype(float), residuals, curvature)[0] == (2, 7)
 
     def gain(column):
         centered = column - np.average(column, weights=curvature)
         return (residuals @ column) ** 2 / max(curvature @ centered**2, 0.02 * curvature.sum())
 
-    found = joint_statements(columns.astype(float), residuals, curvature, keep=50)
+    found = find_pairs(columns.astype(float), residuals, curvature, keep=50)
     alone = [gain(column) for column in columns.T.astype(float)]
     pairs = {(a, b): gain((columns[:, a] & columns[:, b]).astype(float)) for a in range(9) for b in range(a + 1, 9)}
     worth = {pair for pair, value in pairs.items() if value > 1.1 * max(alone[pair[0]], alone[pair[1]])}
@@ -146,7 +146,7 @@ def test_statements_that_say_the_same_are_not_joined():
     columns = (rng.random((60, 9)) > 0.5).astype(float)
     target = columns[:, 2] * columns[:, 7]
     residuals, curvature = target - target.mean(), np.full(60, 0.2)
-    found = joint_statements(columns, residuals, curvature, differ=lambda one, two: (one, two) != (2, 7), keep=3)
-    everything = joint_statements(columns, residuals, curvature, keep=4)
+    found = find_pairs(columns, residuals, curvature, differ=lambda one, two: (one, two) != (2, 7), keep=3)
+    everything = find_pairs(columns, residuals, curvature, keep=4)
     assert found == [pair for pair in everything if pair != (2, 7)]
     assert len(found) == 3

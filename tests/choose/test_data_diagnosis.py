@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from fuzzymil import Bags, BagStream, InputError, MIANFISClassifier, MIANFISRegressor, ParameterError
+from fuzzymil import (
+    Bags,
+    BagStream,
+    InputError,
+    MIANFISClassifier,
+    ParameterError,
+    RuleClassifier,
+    RuleRegressor,
+    Training,
+    diagnose_data,
+)
 from fuzzymil.datasets import PLANTED, make_planted
-from fuzzymil.learn.choose import _diagnosis, _verdict
-from fuzzymil.learn.choose._baselines import baselines, n_fits
+from fuzzymil.learn.choose import diagnosis
+from fuzzymil.learn.choose.diagnosis import baselines, n_fits
 from fuzzymil.plots import DataDiagnosisDisplay
 
 KINDS = {
@@ -31,7 +41,7 @@ QUICK = ("some", "pair", "count", "size")
 
 
 def diagnosed(kind, n_bags=100, n_noise=1, seed=0):
-    return MIANFISClassifier(random_state=0).diagnose_data(make_planted(kind, n_bags, n_noise, random_state=seed))
+    return diagnose_data(make_planted(kind, n_bags, n_noise, random_state=seed))
 
 
 def measure(found, name, of):
@@ -78,7 +88,7 @@ def test_rules_and_meanings_are_in_the_text():
 def test_noise_is_not_explained():
     bags = make_planted("some", 80, 2, random_state=0)
     labels = np.random.default_rng(1).permutation(bags.labels)
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, labels)
+    found = diagnose_data(bags, labels)
     assert found.kind == "none"
     assert "majority class" in found.verdict[0]
     assert "80" in found.verdict[0]
@@ -93,7 +103,7 @@ def curved(n_bags=120, seed=0):
 
 
 def test_bags_of_one_instance_are_called_a_table():
-    found = MIANFISClassifier(random_state=0).diagnose_data(*curved())
+    found = diagnose_data(*curved())
     assert "ordinary table" in found.verdict[0]
     assert "number of instances" not in [method.name for method in found.methods]
     assert "counts and averages" not in [method.name for method in found.methods]
@@ -104,14 +114,14 @@ def evidence(**explained):
     rng = np.random.default_rng(0)
     scatter = rng.normal(0, 0.05, size=200)
     costs = {name: 1 - share + scatter * (1 - share) for name, share in (explained | {"nothing": 0.0}).items()}
-    return _verdict.Evidence(
+    return diagnosis.Evidence(
         costs, explained | {"nothing": 0.0}, {name: 0.5 + share / 2 for name, share in explained.items()}
     )
 
 
 @pytest.fixture(scope="module")
 def one_rule():
-    return MIANFISClassifier(random_state=0).fit(make_planted("some", 40, 0, random_state=0)).rules_
+    return RuleClassifier(random_state=0).fit(make_planted("some", 40, 0, random_state=0)).rules_
 
 
 @pytest.mark.parametrize(
@@ -131,7 +141,7 @@ def one_rule():
 def test_verdict_from_evidence(explained, kind, word, one_rule):
     families = [name for name in explained if name not in ("forest", "linear", "size")]
     bags = make_planted("some", 20, 0, random_state=0)
-    found = _verdict.verdict(evidence(**explained), one_rule, bags, families)
+    found = diagnosis.verdict(evidence(**explained), one_rule, bags, families)
     assert found.kind == kind
     assert word in " ".join(found.sentences)
     rivals = {"forest": "The forest", "linear": "Logistic regression"}
@@ -146,13 +156,13 @@ def test_the_verdict_does_not_contradict_what_else_is_said(one_rule):
     costs = {"some": np.tile([0.0, 1.0], 100), "forest": np.ones(200), "linear": np.ones(200)}
     costs["nothing"] = np.where(np.arange(200) < 4, 26.0, 0.5)  # four bags that are far off
     shares = {"some": 0.5, "forest": 0.0, "linear": 0.0, "nothing": 0.0}
-    found = _verdict.verdict(_verdict.Evidence(costs, shares, {}), one_rule, bags, ["some"])
+    found = diagnosis.verdict(diagnosis.Evidence(costs, shares, {}), one_rule, bags, ["some"])
     assert found.kind == "none"
     assert "unrelated" not in found.sentences[0]
     assert "50% of the variance" in found.sentences[0]
     assert "20 bags are too few" in found.sentences[0]
     idle = one_rule.edit(replace={n + 1: "IF anything THEN y += 0" for n in range(one_rule.n_rules)})
-    some = _verdict.verdict(evidence(some=0.5, forest=0.3, linear=0.2), idle, bags, ["some"])
+    some = diagnosis.verdict(evidence(some=0.5, forest=0.3, linear=0.2), idle, bags, ["some"])
     assert "is enough" not in some.sentences[0]
     assert "none was chosen" in some.sentences[0]
 
@@ -163,9 +173,7 @@ def test_the_verdict_does_not_contradict_what_else_is_said(one_rule):
 def test_a_feature_that_is_the_label_is_named():
     bags = make_planted("some", 60, 0, random_state=0)
     leaky = np.column_stack([bags.instances, np.repeat(1 - bags.labels, bags.sizes)])
-    found = MIANFISClassifier(random_state=0).diagnose_data(
-        Bags(leaky, bags.offsets, feature_names=["A", "B", "paid"]), bags.labels
-    )
+    found = diagnose_data(Bags(leaky, bags.offsets, feature_names=["A", "B", "paid"]), bags.labels)
     assert len(found.warnings) == 1
     assert "'paid'" in found.warnings[0]
     assert "Warning: " in str(found)
@@ -188,15 +196,15 @@ def test_a_size_that_separates_the_classes_is_named():
     ],
 )
 def test_separation(values, groups, separated):
-    assert _verdict._separates(np.array(values, float), np.array(groups)) is separated
+    assert diagnosis._separates(np.array(values, float), np.array(groups)) is separated
 
 
 def test_separation_by_chance_is_counted():
     orders = [np.roll([0, 0, 1, 1], shift) for shift in range(4)] + [np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])]
-    share = np.mean([_verdict._separates(np.arange(4.0), groups) for groups in orders])
-    assert _verdict._separations_by_chance(np.array([0, 0, 1, 1])) == pytest.approx(share)
+    share = np.mean([diagnosis._separates(np.arange(4.0), groups) for groups in orders])
+    assert diagnosis._separations_by_chance(np.array([0, 0, 1, 1])) == pytest.approx(share)
     few = Bags.from_list([[[0.0]], [[1.0]], [[2.0]], [[3.0]]])
-    assert _verdict.leaks(few, np.zeros((4, 1)), np.array([0, 0, 1, 1]), classes=True) == ()
+    assert diagnosis.leaks(few, np.zeros((4, 1)), np.array([0, 0, 1, 1]), classes=True) == ()
 
 
 # ---------------------------------------------------------------------- numbers and several classes
@@ -205,7 +213,7 @@ def test_separation_by_chance_is_counted():
 def test_regression():
     bags = make_planted("some", 80, 1, random_state=0)
     y = np.array([100 * bag[:, 0].max() for bag in bags])
-    model = MIANFISRegressor(random_state=0)
+    model = RuleRegressor(random_state=0)
     found = model.diagnose_data(bags, y)
     assert found.kind == "some"
     assert "variance" in found.verdict[0]
@@ -214,17 +222,18 @@ def test_regression():
     assert measure(found, "mean", "RMSE") == pytest.approx(y.std(), rel=0.15)
     assert not found.warnings
     same = Bags(np.repeat(2 * y + 5, bags.sizes)[:, None], bags.offsets)
-    assert "x1" in _verdict.leaks(same, y[:, None], np.zeros(80, int), classes=False)[0]
-    assert not _verdict.leaks(same[:2], y[:2, None], np.zeros(2, int), classes=False)  # two points are always on a line
+    assert "x1" in diagnosis.leaks(same, y[:, None], np.zeros(80, int), classes=False)[0]
+    two = np.zeros(2, int)  # points are always on a line
+    assert not diagnosis.leaks(same[:2], y[:2, None], two, classes=False)
 
 
 def test_several_outputs_and_classes():
     bags = make_planted("either", 90, 0, random_state=0)
     tops = np.array([bag.max(axis=0) for bag in bags])
-    both = MIANFISRegressor(random_state=0).diagnose_data(bags, tops)
+    both = RuleRegressor(random_state=0).diagnose_data(bags, tops)
     assert [*both.methods[0].measures] == ["R2"]
     groups = np.array(["none", "one", "two"])[(tops > 8.5).sum(axis=1)]
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, groups)
+    found = diagnose_data(bags, groups)
     assert [each.label for each in found.sizes] == ["none", "one", "two"]
     assert measure(found, "majority class", "AUC") == pytest.approx(0.5)
     assert measure(found, "forest on bag statistics", "AUC") > 0.8
@@ -234,7 +243,7 @@ def test_a_class_with_a_single_bag():
     bags = make_planted("some", 41, 0, random_state=0)
     labels = bags.labels.copy()
     labels[7] = 2
-    found = MIANFISClassifier(random_state=0).diagnose_data(bags, labels)
+    found = diagnose_data(bags, labels)
     assert found.sizes[2].n_bags == 1
     assert all(np.isfinite(value).all() for method in found.methods for value in method.measures.values())
     assert measure(found, "forest on bag statistics", "accuracy") > 0.7
@@ -247,7 +256,7 @@ def test_measures_by_scikit_learn():
     rng = np.random.default_rng(0)
     target, output = rng.integers(0, 2, size=(40, 1)).astype(float), rng.normal(size=(40, 1))
     folds = np.arange(40) % 2
-    answers = _diagnosis._Answers(target, folds, classes=True)
+    answers = diagnosis._Answers(target, folds, classes=True)
     nothing = np.zeros((40, 1))
     found = answers.measures(output, nothing, None)
     truth = [target[folds == fold, 0] for fold in range(2)]
@@ -286,7 +295,7 @@ def test_missing_values_and_facts():
     x = bags.instances.copy()
     x[::5, 0] = np.nan
     x = np.column_stack([x, np.full(len(x), 3.0)])
-    found = MIANFISClassifier(random_state=0).diagnose_data(Bags(x, bags.offsets), bags.labels)
+    found = diagnose_data(Bags(x, bags.offsets), bags.labels)
     assert found.n_missing == len(x[::5])
     assert found.n_constant == 1
     for each, label in zip(found.sizes, (0, 1), strict=True):
@@ -297,19 +306,19 @@ def test_missing_values_and_facts():
 def test_the_model_does_not_change():
     bags = make_planted("some", 40, 0, random_state=0)
     seed = np.random.RandomState(3)
-    model = MIANFISClassifier(2, init="kmeans", max_epochs=2, random_state=seed).fit(bags)
+    model = MIANFISClassifier(2, training=Training(max_epochs=2), random_state=seed).fit(bags)
     before, state = str(model.rules_), seed.get_state()[1].copy()
     found = model.diagnose_data(bags)
     assert str(model.rules_) == before
     np.testing.assert_array_equal(seed.get_state()[1], state)
     assert found.kind == "some"
-    again = MIANFISClassifier(2, random_state=np.random.RandomState(3))
+    again = RuleClassifier(2, random_state=np.random.RandomState(3))
     again.random_state.set_state(seed.get_state())
     assert again.diagnose_data(bags).to_dict() == found.to_dict()
 
 
 def test_too_few_bags():
-    found = MIANFISClassifier(random_state=0).diagnose_data([[[1.0]], [[2.0], [3.0]], [[4.0]]], [0, 1, 1])
+    found = diagnose_data([[[1.0]], [[2.0], [3.0]], [[4.0]]], [0, 1, 1])
     assert (found.kind, found.methods) == ("few", ())
     assert "3" in found.verdict[0]
     assert "Too few" in str(found)
@@ -319,7 +328,7 @@ def test_too_few_bags():
 
 def test_mistakes():
     bags = make_planted("some", 20, 0, random_state=0)
-    model = MIANFISClassifier(random_state=0)
+    model = RuleClassifier(random_state=0)
     with pytest.raises(InputError, match="one class"):
         model.diagnose_data(bags, np.zeros(20, int))
     with pytest.raises(InputError, match="memory"):

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
 
-from fuzzymil.learn.choose._path import costs, greatest_penalty, residuals, solutions
+from fuzzymil.learn.choose.path import costs, fit_path, greatest_penalty, residuals
 
 
 def problem(seed, *, logistic, n=60, p=25):
@@ -48,7 +48,7 @@ def logistic_optimum(columns, target, weights, penalty):
 def test_logistic_fits_reach_the_least_objective(seed):
     columns, target, weights = problem(seed, logistic=True)
     penalties = greatest_penalty(columns, target, weights) * np.geomspace(1, 0.01, 8)
-    fits = list(solutions(columns, target, weights, penalties, logistic=True))
+    fits = list(fit_path(columns, target, weights, penalties, logistic=True))
     for penalty, fit in zip(penalties, fits, strict=True):
         least = logistic_optimum(columns, target, weights, penalty)
         reached = objective(fit.default, fit.coefs, columns, target, weights, penalty, logistic=True)
@@ -67,7 +67,7 @@ def test_a_rare_class_is_fitted_as_exactly(share):
     weights = np.ones(len(target))
     penalties = greatest_penalty(columns, target, weights) * np.geomspace(1, 0.05, 8)
     null = logistic_optimum(columns, target, weights, 10.0)
-    for penalty, fit in zip(penalties, solutions(columns, target, weights, penalties, logistic=True), strict=True):
+    for penalty, fit in zip(penalties, fit_path(columns, target, weights, penalties, logistic=True), strict=True):
         least = logistic_optimum(columns, target, weights, penalty)
         reached = objective(fit.default, fit.coefs, columns, target, weights, penalty, logistic=True)
         assert least - 1e-9 <= reached <= least + 0.005 * null
@@ -77,7 +77,7 @@ def test_a_rare_class_is_fitted_as_exactly(share):
 def test_least_squares_fits_are_those_of_scikit_learn(seed):
     columns, target, weights = problem(seed, logistic=False)
     penalties = greatest_penalty(columns, target, weights) * np.geomspace(1, 0.01, 6)
-    for penalty, fit in zip(penalties, solutions(columns, target, weights, penalties, logistic=False), strict=True):
+    for penalty, fit in zip(penalties, fit_path(columns, target, weights, penalties, logistic=False), strict=True):
         reference = Lasso(alpha=penalty, tol=1e-10, max_iter=100_000).fit(columns, target, sample_weight=weights)
         least = objective(reference.intercept_, reference.coef_, columns, target, weights, penalty, logistic=False)
         reached = objective(fit.default, fit.coefs, columns, target, weights, penalty, logistic=False)
@@ -90,7 +90,7 @@ def test_fits_fulfill_the_conditions_of_an_optimum(logistic):
     columns, target, weights = problem(7, logistic=logistic)
     share = weights / weights.sum()
     penalties = greatest_penalty(columns, target, weights) * np.array([0.7, 0.3, 0.1])
-    for penalty, fit in zip(penalties, solutions(columns, target, weights, penalties, logistic=logistic), strict=True):
+    for penalty, fit in zip(penalties, fit_path(columns, target, weights, penalties, logistic=logistic), strict=True):
         left = share * residuals(fit.predict(columns), target, logistic=logistic)
         slopes = left @ columns
         used = fit.coefs != 0
@@ -105,7 +105,7 @@ def test_fits_fulfill_the_conditions_of_an_optimum(logistic):
 def test_no_column_is_used_from_the_greatest_penalty_on(logistic):
     columns, target, weights = problem(1, logistic=logistic)
     greatest = greatest_penalty(columns, target, weights)
-    above, below = solutions(columns, target, weights, [greatest, 0.9 * greatest], logistic=logistic)
+    above, below = fit_path(columns, target, weights, [greatest, 0.9 * greatest], logistic=logistic)
     assert not above.coefs.any()
     assert below.coefs.any()
     mean = np.average(target, weights=weights)
@@ -119,8 +119,8 @@ def test_a_weight_counts_as_that_many_repetitions(logistic):
     ones = np.ones(len(again))
     penalties = greatest_penalty(columns, target, weights) * np.array([0.5, 0.2])
     assert greatest_penalty(columns[again], target[again], ones) == pytest.approx(penalties[0] / 0.5)
-    by_weight = solutions(columns, target, weights, penalties, logistic=logistic)
-    repeated = solutions(np.asfortranarray(columns[again]), target[again], ones, penalties, logistic=logistic)
+    by_weight = fit_path(columns, target, weights, penalties, logistic=logistic)
+    repeated = fit_path(np.asfortranarray(columns[again]), target[again], ones, penalties, logistic=logistic)
     for one, other in zip(by_weight, repeated, strict=True):
         np.testing.assert_allclose(one.predict(columns), other.predict(columns), atol=1e-6)
 
@@ -130,7 +130,7 @@ def test_equal_columns_and_separable_targets_end():
     column = rng.uniform(size=(40, 1))
     columns = np.asfortranarray(np.tile(column, (1, 300)))  # more than join at once
     target = (column[:, 0] > 0.5).astype(float)
-    *_, fit = solutions(columns, target, np.ones(40), 0.25 * np.geomspace(1, 1e-4, 12), logistic=True)
+    *_, fit = fit_path(columns, target, np.ones(40), 0.25 * np.geomspace(1, 1e-4, 12), logistic=True)
     assert np.all(np.isfinite(fit.coefs))
     assert np.all((fit.predict(columns) > 0) == (target > 0))
 
@@ -138,11 +138,11 @@ def test_equal_columns_and_separable_targets_end():
 def test_nothing_to_explain():
     columns = np.asfortranarray(np.random.RandomState(0).uniform(size=(20, 3)))
     for logistic in (True, False):
-        (fit,) = solutions(columns, np.ones(20), np.ones(20), [0.0], logistic=logistic)
+        (fit,) = fit_path(columns, np.ones(20), np.ones(20), [0.0], logistic=logistic)
         assert not fit.coefs.any()
         none = np.empty((20, 0))
         assert greatest_penalty(none, np.arange(20) % 2.0, np.ones(20)) == 0
-        (fit,) = solutions(none, np.arange(20) % 2.0, np.ones(20), [0.1], logistic=logistic)
+        (fit,) = fit_path(none, np.arange(20) % 2.0, np.ones(20), [0.1], logistic=logistic)
         assert fit.predict(none) == pytest.approx(np.full(20, 0.0 if logistic else 0.5), abs=1e-6)
 
 

@@ -5,7 +5,7 @@ import pytest
 from premises_to_try import NAMES, converted, numerical_gradient, random_bags
 
 from fuzzymil import Bags
-from fuzzymil.learn.choose._prototypes import Prototype, Prototypes, typical_instances
+from fuzzymil.learn.choose.candidates import MovablePrototypes, Prototype, typical_instances
 from fuzzymil.learn.train.scaling import Measures, Scaling
 
 
@@ -18,7 +18,13 @@ def some_prototypes(bags, n=4, seed=0):
     rng = np.random.RandomState(seed)
     d = bags.n_features
     quantifiers = ["some", "on average", "some", "on average"][:n]
-    return Prototypes(quantifiers, rng.normal(size=(n, d)), rng.uniform(0.7, 2, size=(n, d)), bags)
+    centers, widths = rng.normal(size=(n, d)), rng.uniform(0.7, 2, size=(n, d))
+    return [Prototype(*each) for each in zip(quantifiers, centers, widths, strict=True)]
+
+
+def truths(prototypes, bags):
+    movable = MovablePrototypes(prototypes, bags)
+    return movable.evaluate(np.zeros(movable.n_moves))[0]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -26,14 +32,12 @@ def test_truths_are_those_of_the_converted_rules(missing):
     bags = random_bags(missing=missing)
     scaling, standardized = scaled(bags)
     prototypes = some_prototypes(standardized)
-    rules = converted([prototypes.prototype(n) for n in range(4)], bags, scaling)
+    rules = converted(prototypes, bags, scaling)
     assert {len(rule.conditions) for rule in rules.rules} == {3}
-    np.testing.assert_allclose(prototypes.columns(), rules.infer(bags).firing, atol=1e-9)
+    np.testing.assert_allclose(truths(prototypes, standardized), rules.infer(bags).firing, atol=1e-9)
     far = Bags(bags.instances * 3, bags.offsets)  # beyond the range, to which rules limit the values as training did
-    outside = Prototypes(
-        prototypes.quantifiers, prototypes.centers, prototypes.widths, Bags(scaling.apply(far.instances), far.offsets)
-    )
-    np.testing.assert_allclose(outside.columns(), rules.infer(far).firing, atol=1e-9)
+    outside = truths(prototypes, Bags(scaling.apply(far.instances), far.offsets))
+    np.testing.assert_allclose(outside, rules.infer(far).firing, atol=1e-9)
 
 
 def test_features_that_do_not_vary_are_left_out():
@@ -41,15 +45,15 @@ def test_features_that_do_not_vary_are_left_out():
     scaling, standardized = scaled(bags)
     assert standardized.n_features == 2
     prototypes = some_prototypes(standardized)
-    rules = converted([prototypes.prototype(n) for n in range(4)], bags, scaling)
+    rules = converted(prototypes, bags, scaling)
     assert {tuple(condition.variable for condition in rule.conditions) for rule in rules.rules} == {("a", "c")}
-    np.testing.assert_allclose(prototypes.columns(), rules.infer(bags).firing, atol=1e-9)
+    np.testing.assert_allclose(truths(prototypes, standardized), rules.infer(bags).firing, atol=1e-9)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_derivatives(missing):
     _, bags = scaled(random_bags(2, n_bags=10, missing=missing))
-    prototypes, rng = some_prototypes(bags), np.random.RandomState(3)
+    prototypes, rng = MovablePrototypes(some_prototypes(bags), bags), np.random.RandomState(3)
     moves = rng.normal(scale=0.3, size=prototypes.n_moves)
     slopes = rng.normal(size=(bags.n_bags, 4))
     found = prototypes.evaluate(moves)[1](slopes)
@@ -59,17 +63,11 @@ def test_derivatives(missing):
 
 def test_moved_prototypes_have_the_truths_of_the_move():
     _, bags = scaled(random_bags(3))
-    prototypes = some_prototypes(bags)
+    prototypes = MovablePrototypes(some_prototypes(bags), bags)
     moves = np.random.RandomState(4).normal(scale=0.3, size=prototypes.n_moves)
     moved = prototypes.moved(moves)
     assert all(isinstance(each, Prototype) for each in moved)
-    again = Prototypes(
-        [each.quantifier for each in moved],
-        np.array([each.center for each in moved]),
-        np.array([each.width for each in moved]),
-        bags,
-    )
-    np.testing.assert_allclose(prototypes.evaluate(moves)[0], again.columns(), atol=1e-12)
+    np.testing.assert_allclose(prototypes.evaluate(moves)[0], truths(moved, bags), atol=1e-12)
 
 
 def test_typical_instances_are_instances():

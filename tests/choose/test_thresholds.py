@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzzymil.learn.choose._limits import limits
+from fuzzymil.learn.choose.candidates import dividing_thresholds
 
 TAILS = (0.05, 0.02, 0.01, 0.005)
 
@@ -65,7 +65,7 @@ def features(rng, n):
 @pytest.mark.parametrize(("count", "tails"), [(9, True), (9, False), (5, False), (3, False)])
 def test_all_features_at_once_have_the_thresholds_that_each_has_alone(n, count, tails):
     values = features(np.random.RandomState(n), n)
-    found = limits(values, count, tails=tails)
+    found = dividing_thresholds(values, count, tails=tails)
     assert len(found) == values.shape[1]
     for d, (centers, slopes) in enumerate(found):
         expected = limits_of_one(values[:, d], count, tails=tails)
@@ -75,11 +75,11 @@ def test_all_features_at_once_have_the_thresholds_that_each_has_alone(n, count, 
 
 def test_very_many_values_are_divided_in_parts_with_the_same_result(monkeypatch):
     values = features(np.random.RandomState(0), 100)
-    together = limits(values, 5)
-    monkeypatch.setattr("fuzzymil.learn.choose._limits._AT_ONCE", 300)
-    for one, other in zip(together, limits(values, 5), strict=True):
+    together = dividing_thresholds(values, 5)
+    monkeypatch.setattr("fuzzymil.learn.choose.candidates._AT_ONCE", 300)
+    for one, other in zip(together, dividing_thresholds(values, 5), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_no_features_have_no_thresholds():
-    assert limits(np.empty((10, 0)), 5) == []
+    assert dividing_thresholds(np.empty((10, 0)), 5) == []

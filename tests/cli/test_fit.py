@@ -30,7 +30,7 @@ def test_rules_are_chosen_by_default_and_shown(desk, tmp_path):
     target = tmp_path / "chosen.json"
     printed = good("fit", desk / "boxes.csv", *COLUMNS, "-o", target).stdout
     model = load_model(target)
-    assert model.choice_
+    assert model.held_out_costs_
     assert not model.rules_.normalize
     assert model.rules_.to_text() in printed
     assert "Default: red = " in printed
@@ -44,14 +44,14 @@ def test_rules_are_chosen_by_default_and_shown(desk, tmp_path):
 
 def test_the_positive_class_can_be_chosen(desk, tmp_path):
     arguments = ["fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "m.json"]
-    assert "Default: blue = " in good(*arguments, "--positive", "blue").stdout
+    assert "Default: blue = " in good(*arguments, "--pos-label", "blue").stdout
     model = load_model(tmp_path / "m.json")
-    assert (model.positive_, model.classes_.tolist()) == ("blue", ["blue", "red"])
-    message = bad(*arguments, "--positive", "green")
+    assert (model.pos_label_, model.classes_.tolist()) == ("blue", ["blue", "red"])
+    message = bad(*arguments, "--pos-label", "green")
     assert "'green'" in message
     assert "blue, red" in message
-    assert "--positive" in bad(*arguments, "--set", "positive=blue")
-    assert "--positive" in bad(*arguments, "--positive", "blue", "--continue", tmp_path / "m.json")
+    assert "--pos-label" in bad(*arguments, "--set", "pos_label=blue")
+    assert "--pos-label" in bad(*arguments, "--pos-label", "blue", "--continue", tmp_path / "m.json")
 
 
 def test_options_of_training_train(desk, tmp_path):
@@ -96,7 +96,7 @@ def test_choosing_shows_its_progress_on_a_terminal(desk, tmp_path, monkeypatch):
 
 def test_choosing_from_a_stream(boxes, tmp_path):
     good("fit", boxes, *COLUMNS, "--drop", "remark", "--stream", "-o", tmp_path / "m.json")
-    assert load_model(tmp_path / "m.json").choice_
+    assert load_model(tmp_path / "m.json").held_out_costs_
 
 
 def load(desk):
@@ -211,7 +211,7 @@ def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
     assert "3 epochs" in said.stdout
     trained = load_model(model)
     before, after = RuleBase.parse(MAMDANI), trained.rules_
-    assert (trained.threshold, trained.positive_, trained.random_state) == (50, "red", 0)
+    assert (trained.threshold, trained.pos_label_, trained.random_state) == (50, "red", 0)
     assert trained.constraints == Constraints(ordered=True)
     assert after.outputs == before.outputs
     assert after.variables != before.variables
@@ -236,10 +236,10 @@ def test_ctrl_c_keeps_the_sets_so_far(desk, tmp_path):
 
 def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
     rules, target = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
-    chosen = ["--positive", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
+    chosen = ["--pos-label", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
     assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *chosen, "-o", target).stdout
     model = load_model(target)
-    assert (model.threshold, model.positive_, model.rules_.defuzzification.defuzzify) == (30, "red", "mom")
+    assert (model.threshold, model.pos_label_, model.rules_.defuzzification.defuzzify) == (30, "red", "mom")
     assert model.rules_.variables == RuleBase.parse(MAMDANI).variables
 
 

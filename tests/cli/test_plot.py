@@ -126,8 +126,8 @@ def test_which_of_two_classes(desk, tmp_path):
     model, target = desk / "model.json", tmp_path / "figure.svg"
     classes = load_model(model).classes_.tolist()
     speaks_for, other = (
-        load_model(model).positive_,
-        next(name for name in classes if name != load_model(model).positive_),
+        load_model(model).pos_label_,
+        next(name for name in classes if name != load_model(model).pos_label_),
     )
     for kind in ("roc", "reliability", "effect"):
         good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))

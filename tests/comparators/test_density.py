@@ -11,9 +11,9 @@ from scipy.stats import norm
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import APR, DDSVM, EMDD, BaggingAPR, DiverseDensity
-from fuzzymil.comparators._density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.comparators.apr import discriminating_features, expanded, smallest_rectangle
 from fuzzymil.comparators.dd_svm import distinct_concepts, nearness
+from fuzzymil.comparators.diverse_density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.datasets import make_two_concepts
 
 BOTH = make_two_concepts(12, 16, random_state=0)

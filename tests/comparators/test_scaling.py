@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import APR, standardized
-from fuzzymil.comparators._scaling import ClippedScaler
+from fuzzymil.comparators._base import ClippedScaler
 from fuzzymil.learn.train.scaling import Measures, Scaling
 
 ROWS = np.random.RandomState(0).standard_t(2, size=(200, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -3.0]

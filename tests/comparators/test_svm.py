@@ -13,7 +13,7 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags.statistics import bag_means
 from fuzzymil.comparators import ALPSVM, MISVM, MiSVM
-from fuzzymil.comparators._annealing import cooling
+from fuzzymil.comparators._base import cooling
 from fuzzymil.comparators.alp_svm import hinge_evidence, label_probabilities
 from fuzzymil.comparators.svm import witnesses
 

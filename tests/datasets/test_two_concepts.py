@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier, Variant
+from fuzzymil import MIANFISClassifier
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil.estimators import network_parameters
 
 SIGMA = 0.2
 
@@ -87,8 +88,8 @@ def test_mi_anfis_finds_both_concepts():
     for seed in range(5):
         train = make_two_concepts(random_state=seed)
         unseen = make_two_concepts(167, 166, random_state=1000 + seed)
-        settings = {"init": "random", "variant": Variant(init_bags="all"), "alpha": 5.0, "n_init": 4}
-        model = MIANFISClassifier(6, **settings, random_state=seed).fit(train)
+        settings = {"init": "random", "init_bags": "all", "alpha": 5.0, "n_init": 4}
+        model = MIANFISClassifier(6, **network_parameters(random_state=seed, **settings)).fit(train)
         accuracy.append(model.score(unseen, unseen.labels))
         both.append(found(model.rules_).all())
         # Rules away from the concepts speak against, or at least not for, a positive bag.

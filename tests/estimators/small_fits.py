@@ -14,9 +14,10 @@ from fuzzymil import (
     MIANFISRegressor,
     NaiveMIL,
     RuleBase,
-    RunOptions,
+    Training,
 )
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Bell, Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
@@ -27,16 +28,15 @@ WORDS = np.array([str(i).split("-")[0] for i in BAGS.ids])  # three classes: con
 NUMBERS = np.array([bag[:, 0].max() for bag in BAGS])
 CENTERS = np.array([[0.5, 0.5], [1.5, 1.5], [0.5, 1.5]])
 WIDTHS = np.array([[0.3, 0.4], [0.5, 0.3], [0.6, 0.6]])
-DOUBLE = RunOptions(precision="double")
 
 BATTERY = {
-    "defaults": MIANFISClassifier(3, max_epochs=5, random_state=0),
-    "classifier": MIANFISClassifier(**QUICK),
-    "regressor": MIANFISRegressor(**QUICK),
-    "first order": MIANFISClassifier(order=1, n_estimators=2, **QUICK),
-    "plain classifier": ANFISClassifier(**QUICK),
-    "plain regressor": ANFISRegressor(**QUICK),
-    "naive ANFIS": NaiveMIL(ANFISClassifier(**QUICK)),
+    "defaults": MIANFISClassifier(3, training=Training(max_epochs=5), random_state=0),
+    "classifier": MIANFISClassifier(**network_parameters(**QUICK)),
+    "regressor": MIANFISRegressor(**network_parameters(**QUICK)),
+    "first order": MIANFISClassifier(**network_parameters(order=1, n_estimators=2, **QUICK)),
+    "plain classifier": ANFISClassifier(**network_parameters(**QUICK)),
+    "plain regressor": ANFISRegressor(**network_parameters(**QUICK)),
+    "naive ANFIS": NaiveMIL(ANFISClassifier(**network_parameters(**QUICK))),
     "naive logistic": NaiveMIL(LogisticRegression()),
     "naive margin": NaiveMIL(LinearSVC(random_state=0), pool="min"),
     "naive linear": NaiveMIL(LinearRegression(), pool="mean"),
@@ -46,15 +46,18 @@ networks = pytest.mark.parametrize("model", [BATTERY["classifier"], BATTERY["reg
 
 
 def classifier(**changes):
-    return MIANFISClassifier(**(QUICK | changes))
+    return MIANFISClassifier(**quick(**changes))
 
 
 def regressor(**changes):
-    return MIANFISRegressor(**(QUICK | changes))
+    return MIANFISRegressor(**quick(**changes))
 
 
-def calling(*callbacks):
-    return RunOptions(callbacks=callbacks)
+def quick(**changes):
+    settings = QUICK | changes
+    if not isinstance(settings["init"], str):  # rules and centers say how many they are
+        settings.pop("n_rules")
+    return network_parameters(**settings)
 
 
 def material(model):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier, MISugeno, RuleBase
+from fuzzymil import Bags, InputError, MISugeno, RuleBase, RuleClassifier
 from fuzzymil._utils.storage import damaged
 
 
@@ -19,7 +19,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def model(table):
-    return MIANFISClassifier(random_state=0).fit(Bags.from_frame(table, "user", "label"))
+    return RuleClassifier(random_state=0).fit(Bags.from_frame(table, "user", "label"))
 
 
 @pytest.mark.parametrize("method", ["predict", "explain", "predict_proba"])
@@ -28,7 +28,7 @@ def test_a_table_is_read_with_from_frame(model, table, method):
         getattr(model, method)(table)
     assert "encode text first" not in str(caught.value)
     with pytest.raises(InputError, match=r"'user'.*from_frame\(frame, bag=\.\.\., label=\.\.\.\)"):
-        MIANFISClassifier().fit(table, table["label"])
+        RuleClassifier().fit(table, table["label"])
 
 
 def test_columns_of_the_model_are_advised(model, table):

@@ -7,15 +7,17 @@ import pytest
 from sklearn.base import clone
 
 from fuzzymil import (
-    ANFISClassifier,
     Bags,
     BagStream,
     MIANFISClassifier,
     MIANFISRegressor,
     NaiveMIL,
     RuleBase,
-    Variant,
+    RuleClassifier,
+    RuleRegressor,
+    Training,
     load_model,
+    train_rules,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_planted
@@ -29,7 +31,7 @@ NUMBERS = np.array([np.sort(bag[:, 0])[-2] for bag in BAGS])
 
 @pytest.fixture(scope="module")
 def model():
-    return MIANFISClassifier(random_state=0).fit(BAGS)
+    return RuleClassifier(random_state=0).fit(BAGS)
 
 
 def quantifiers(rules):
@@ -44,11 +46,9 @@ def test_rules_are_chosen_by_default(model):
     assert quantifiers(model.rules_) == ["at least"]
     assert model.score(UNSEEN) > 0.95
     assert model.initial_rules_.n_rules == model.rules_.n_rules
-    assert list(model.history_) == ["loss"]
-    assert model.n_iter_ == len(model.history_["loss"]) == 1
-    assert set(model.choice_) > {"no rules", "some", "counts"}
-    assert model.choice_["counts"] == pytest.approx(min(model.choice_.values()), abs=0.05)
-    assert model.choice_["no rules"] == pytest.approx(np.log(2))
+    assert set(model.held_out_costs_) > {"no rules", "some", "counts"}
+    assert model.held_out_costs_["counts"] == pytest.approx(min(model.held_out_costs_.values()), abs=0.05)
+    assert model.held_out_costs_["no rules"] == pytest.approx(np.log(2))
 
 
 def test_outputs_are_logits(model):
@@ -58,66 +58,27 @@ def test_outputs_are_logits(model):
     assert "logit" in str(model.explain(UNSEEN, bag=0))
 
 
-def test_select_says_the_same_explicitly(model):
-    assert MIANFISClassifier(init="select", random_state=0).fit(BAGS).rules_ == model.rules_
+def test_no_parameter_of_a_network_is_one_of_theirs():
+    for name in ("alpha", "max_epochs", "training", "init", "order"):
+        with pytest.raises(TypeError, match=name):
+            RuleClassifier(**{name: 1})
 
 
-@pytest.mark.parametrize(
-    "same",
-    [{"alpha": 1}, {"frozen": []}, {"frozen": None}, {"variant": Variant()}, {"learning_rate": np.float64(0.03)}],
-)
-def test_writing_a_default_down_changes_nothing(same):
-    assert MIANFISClassifier(**same)._selects
-    assert MIANFISClassifier(init="select", **same)._selects
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"alpha": 5.0}, {"max_epochs": 2}, {"loss": "hinge"}, {"n_init": 2}, {"order": 1}, {"variant": "paper"}],
-    ids=lambda changed: next(iter(changed)),
-)
-def test_a_parameter_of_the_network_trains_a_network(changed):
-    (name,) = changed
-    few = {"max_epochs": 2} | changed
-    network = MIANFISClassifier(3, random_state=0, **few).fit(BAGS)
-    assert network.rules_.normalize
-    assert network.rules_.n_rules == 3
-    assert not hasattr(network, "choice_")
-    with pytest.raises(ParameterError, match=rf"select.*\b{name}\b.*kmeans"):
-        MIANFISClassifier(init="select", **changed).fit(BAGS)
-
-
-def test_max_terms_alone_chooses():
+def test_conditions_are_limited():
     bags = make_planted("pair", 100, n_noise=1, random_state=0)
     lengths = {}
     for max_conditions in (1, 2):
-        chosen = MIANFISClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
+        chosen = RuleClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
         assert not chosen.rules_.normalize
         lengths[max_conditions] = max(len(rule.conditions) for rule in chosen.rules_.rules)
     assert lengths == {1: 1, 2: 2}
-    searched = MIANFISClassifier(4, max_conditions=2, max_epochs=2, random_state=0).fit(bags)
-    assert searched.rules_.normalize
-    assert max(len(rule.conditions) for rule in searched.rules_.rules) <= 2
-
-
-def test_networks_on_single_instances_do_not_choose():
-    with pytest.raises(ParameterError, match="MIANFISClassifier"):
-        ANFISClassifier(init="select").fit(BAGS.instances[:20], np.arange(20) % 2)
-
-
-def test_a_network_after_a_choice_forgets_the_choice():
-    model = MIANFISClassifier(random_state=0).fit(BAGS)
-    model.set_params(init="kmeans", max_epochs=2).fit(BAGS)
-    assert not hasattr(model, "choice_")
-    assert model._loss == "squared_error"
-    assert model.predict_proba(BAGS).min() >= 0
 
 
 # ---------------------------------------------------------------------- training chosen rules further
 
 
-def test_training_goes_on_from_chosen_rules(model):
-    further = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
+def test_chosen_rules_are_trained_and_put_back(model):
+    further = model.with_rules(train_rules(model.rules_, BAGS, training=Training(max_epochs=1), random_state=0))
     assert quantifiers(further.rules_) == quantifiers(model.rules_)
     assert further.rules_ != model.rules_
     assert further.rules_.feature_names == model.rules_.feature_names
@@ -126,38 +87,33 @@ def test_training_goes_on_from_chosen_rules(model):
     assert 0 < moved.mean() < 0.5  # one small step
 
 
-def test_a_warm_start_lowers_the_loss():
-    model = MIANFISClassifier(warm_start=True, random_state=0).fit(BAGS)
-    before = model.history_["loss"][-1]
-    model.set_params(max_epochs=100).fit(BAGS)
-    assert len(model.history_["loss"]) == 100
-    assert model.history_["loss"][0] == pytest.approx(before, abs=0.01)
-    assert model.history_["loss"][-1] < 0.8 * before
-    assert quantifiers(model.rules_) == ["at least"]
-    assert model._learned.keep_prob is None  # Rule Dropout is for rules that overlap
+def test_training_lowers_the_loss(model):
+    network = MIANFISClassifier(init=model.rules_, training=Training(max_epochs=100), random_state=0).fit(BAGS)
+    assert network.history_["loss"][0] == pytest.approx(model.loss_, abs=0.01)
+    assert network.history_["loss"][-1] < 0.8 * model.loss_
+    assert network._loss == "cross_entropy"  # that of additive rules
+    assert network._state.keep_prob is None  # Rule Dropout is for rules that overlap
+    assert train_rules(model.rules_, BAGS, training=Training(max_epochs=100), random_state=0) == network.rules_
 
 
-def test_partial_fit_chooses_first():
-    started = MIANFISClassifier(random_state=0).partial_fit(BAGS[:40], classes=[0, 1, 2])
-    assert started.classes_.tolist() == [0, 1, 2]
-    assert started.partial_fit(BAGS[40:]).score(UNSEEN) > 0.9
-    assert not started.rules_.normalize
-
-
-def test_a_committee_of_chosen_rules_cannot_be_trained_further():
-    committee = MIANFISClassifier(n_estimators=2, warm_start=True, random_state=0).fit(BAGS[:30])
-    for further in (lambda: committee.fit(BAGS), lambda: committee.partial_fit(BAGS)):
-        with pytest.raises(ParameterError, match=r"members_\[0\]"):
-            further()
-    trained = MIANFISClassifier(init=committee.members_[0], loss="cross_entropy", max_epochs=3).fit(BAGS)
-    assert quantifiers(trained.rules_) == quantifiers(committee.members_[0])
+def test_the_task_of_training_is_told_or_found():
+    rules = RuleBase.parse("VARIABLE A: high = Sigmoid(0.5, 8) Default: y = 0 IF A is high THEN y += 1")
+    few = Training(max_epochs=1)
+    numbers = train_rules(rules.over(BAGS.names), BAGS, NUMBERS, training=few)
+    assert numbers == MIANFISRegressor(init=rules.over(BAGS.names), training=few).fit(BAGS, NUMBERS).rules_
+    told = train_rules(rules.over(BAGS.names), BAGS, task="regression", training=few)
+    assert told != train_rules(rules.over(BAGS.names), BAGS, training=few)  # 0 and 1 are classes
+    with pytest.raises(ParameterError, match=r"class_weight.*numbers"):
+        train_rules(rules, BAGS, NUMBERS, class_weight="balanced")
+    with pytest.raises(ParameterError, match=r"rule base.*3"):
+        train_rules(3, BAGS)
 
 
 # ---------------------------------------------------------------------- committees
 
 
 def test_members_of_a_committee_are_averaged():
-    committee = MIANFISClassifier(n_estimators=3, random_state=0).fit(BAGS)
+    committee = RuleClassifier(n_estimators=3, random_state=0).fit(BAGS)
     assert len(committee.members_) == 3
     outputs = [rules.infer(UNSEEN).output[:, 0] for rules in committee.members_]
     np.testing.assert_allclose(committee.decision_function(UNSEEN), np.mean(outputs, axis=0))
@@ -170,14 +126,14 @@ def test_members_of_a_committee_are_averaged():
 
 
 def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
-    committee = MIANFISClassifier(n_estimators=2, random_state=0).fit(BAGS)
-    regressor = MIANFISRegressor(random_state=0).fit(BAGS, NUMBERS)
+    committee = RuleClassifier(n_estimators=2, random_state=0).fit(BAGS)
+    regressor = RuleRegressor(random_state=0).fit(BAGS, NUMBERS)
     for number, fitted in enumerate((model, committee, regressor)):
         fitted.save(tmp_path / f"{number}.json")
         for loaded in (load_model(tmp_path / f"{number}.json"), pickle.loads(pickle.dumps(fitted))):
             assert loaded.members_ == fitted.members_
             assert loaded.initial_rules_ == fitted.initial_rules_
-            assert loaded.choice_ == fitted.choice_
+            assert loaded.held_out_costs_ == fitted.held_out_costs_
             assert loaded.get_params() == fitted.get_params()
             np.testing.assert_array_equal(loaded.predict(UNSEEN), fitted.predict(UNSEEN))
             np.testing.assert_array_equal(loaded.instance_scores(UNSEEN), fitted.instance_scores(UNSEEN))
@@ -185,18 +141,10 @@ def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
                 np.testing.assert_array_equal(loaded.predict_proba(UNSEEN), fitted.predict_proba(UNSEEN))
 
 
-def test_training_of_a_loaded_model_goes_on_as_without_the_file(model, tmp_path):
-    model.save(tmp_path / "model.json")
-    loaded = load_model(tmp_path / "model.json").partial_fit(BAGS)
-    at_once = pickle.loads(pickle.dumps(model)).partial_fit(BAGS)
-    np.testing.assert_allclose(loaded.decision_function(UNSEEN), at_once.decision_function(UNSEEN), atol=1e-4)
-    assert quantifiers(loaded.rules_) == quantifiers(model.rules_)
-
-
 def test_a_clone_is_unfitted_and_chooses_the_same(model):
     copy = clone(model)
     assert not hasattr(copy, "rules_")
-    assert not hasattr(copy, "choice_")
+    assert not hasattr(copy, "held_out_costs_")
     assert copy.fit(BAGS).rules_ == model.rules_
 
 
@@ -206,8 +154,6 @@ def test_edited_rules_predict(model):
     np.testing.assert_allclose(
         doubled.decision_function(UNSEEN) - default, 2 * (model.decision_function(UNSEEN) - default), atol=1e-12
     )
-    assert isinstance(doubled.init, RuleBase)
-    assert quantifiers(doubled.partial_fit(BAGS).rules_) == ["at least"]
 
 
 # ---------------------------------------------------------------------- streams, several fits
@@ -216,20 +162,21 @@ def test_edited_rules_predict(model):
 def test_a_stream_gives_the_rules_of_its_bags(model):
     parts = [BAGS[:25], BAGS[25:]]
     stream = BagStream(parts.__getitem__, 2)
-    streamed = MIANFISClassifier(random_state=0).fit(stream)
+    streamed = RuleClassifier(random_state=0).fit(stream)
     np.testing.assert_array_equal(streamed.predict(UNSEEN), model.predict(UNSEEN))
     assert quantifiers(streamed.rules_) == quantifiers(model.rules_)
     with pytest.raises(InputError, match="labels"):
-        MIANFISClassifier(random_state=0).fit(stream, BAGS.labels)
+        RuleClassifier(random_state=0).fit(stream, BAGS.labels)
 
 
 def test_fits_together_are_those_one_by_one(model):
     chosen, network = fit_together(
-        [MIANFISClassifier(random_state=0), MIANFISClassifier(3, max_epochs=2, random_state=0)], [BAGS, BAGS]
+        [RuleClassifier(random_state=0), MIANFISClassifier(3, training=Training(max_epochs=2), random_state=0)],
+        [BAGS, BAGS],
     )
     assert chosen.rules_ == model.rules_
     assert network.rules_.n_rules == 3
-    naive = NaiveMIL(MIANFISClassifier(random_state=0))
+    naive = NaiveMIL(RuleClassifier(random_state=0))
     (together,) = fit_together([clone(naive)], [BAGS])
     np.testing.assert_array_equal(together.predict(UNSEEN), naive.fit(BAGS).predict(UNSEEN))
     assert not together.estimator_.rules_.normalize
@@ -241,7 +188,7 @@ def test_many_bags_are_sampled(monkeypatch):
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
     bags = make_planted("some", 300, n_noise=1, random_state=0)
     assert bags.n_instances > 1000
-    assert MIANFISClassifier(random_state=0).fit(bags).score(bags) > 0.9
+    assert RuleClassifier(random_state=0).fit(bags).score(bags) > 0.9
 
 
 def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
@@ -253,7 +200,7 @@ def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
     for bag in bags[:3]:
         bag[:10, 0] = 50
     labels = np.arange(153) < 3
-    model = MIANFISClassifier(random_state=0).fit(bags, labels)
+    model = RuleClassifier(random_state=0).fit(bags, labels)
     assert 13 <= model.n_bags_chosen_from_ < 153
     assert (model.predict(bags) == labels).all()
     assert model.predictions(bags).coverage.min() > 0  # all bags were seen, if not used
@@ -268,14 +215,14 @@ def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
     bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
     with pytest.raises(InputError, match=r"sample of \d of the 40 bags.*none of the class"):
-        MIANFISClassifier(random_state=0).fit(BagStream.from_bags(bags))
+        RuleClassifier(random_state=0).fit(BagStream.from_bags(bags))
 
 
 # ---------------------------------------------------------------------- progress and interruptions
 
 
 def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
-    from fuzzymil.estimators import _network
+    from fuzzymil.estimators import rules
 
     steps, stages = [], []
 
@@ -290,10 +237,10 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
         def __exit__(self, *_):
             return None
 
-    MIANFISClassifier(random_state=0).fit(BAGS[:20])
+    RuleClassifier(random_state=0).fit(BAGS[:20])
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(_network, "counting_bar", Bar)
-    MIANFISClassifier(verbose=True, random_state=0).fit(BAGS[:20])
+    monkeypatch.setattr(rules, "counting_bar", Bar)
+    RuleClassifier(verbose=True, random_state=0).fit(BAGS[:20])
     done, total = np.array(steps).T
     assert len(steps) > 10
     assert np.all(np.diff(done) >= 0)
@@ -305,19 +252,19 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
-    from fuzzymil.learn.choose import _choice
+    from fuzzymil.learn.choose import choose
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     before = pickle.loads(pickle.dumps(model))
-    fresh = MIANFISClassifier(random_state=0)
+    fresh = RuleClassifier(random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr(_choice, "chosen", interrupted)
+        patch.setattr(choose, "fit_rules", interrupted)
         for estimator in (fresh, before):
             with pytest.raises(KeyboardInterrupt):
                 estimator.fit(BAGS[:30])
-    assert vars(fresh) == vars(MIANFISClassifier(random_state=0))
+    assert vars(fresh) == vars(RuleClassifier(random_state=0))
     assert before.rules_ == model.rules_
     np.testing.assert_array_equal(before.predict_proba(UNSEEN), model.predict_proba(UNSEEN))
     assert fresh.fit(BAGS).rules_ == model.rules_
@@ -328,21 +275,25 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
 
 @pytest.mark.parametrize(
     ("settings", "facts"),
-    [({"n_rules": 0}, "n_rules.*1"), ({"max_conditions": 0}, "max_conditions.*1"), ({"init": "selct"}, "init.*select")],
+    [
+        ({"max_rules": 0}, "max_rules.*1"),
+        ({"max_conditions": 0}, "max_conditions.*1"),
+        ({"missing": "no"}, "missing.*no"),
+    ],
 )
 def test_parameters_are_checked_before_choosing(settings, facts):
     with pytest.raises(ParameterError, match=facts):
-        MIANFISClassifier(**settings).fit(BAGS)
+        RuleClassifier(**settings).fit(BAGS)
 
 
 def test_data_that_cannot_be_used():
     with pytest.raises(InputError, match="one class"):
-        MIANFISClassifier().fit(BAGS, np.ones(60))
+        RuleClassifier().fit(BAGS, np.ones(60))
     with pytest.raises(ValueError, match="zero"):  # scikit-learn's own, in newer versions
-        MIANFISClassifier().fit(BAGS, sample_weight=np.zeros(60))
+        RuleClassifier().fit(BAGS, sample_weight=np.zeros(60))
     with pytest.raises(InputError, match=r"one bag"):
-        MIANFISRegressor().fit(BAGS[:1], [1.0])
+        RuleRegressor().fit(BAGS[:1], [1.0])
     holes = [bag.copy() for bag in BAGS]
     holes[3][1, 0] = np.nan
     with pytest.raises(InputError, match=r"missing"):
-        MIANFISClassifier(missing="error").fit(holes, BAGS.labels)
+        RuleClassifier(missing="error").fit(holes, BAGS.labels)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import MIANFISClassifier, Training
 from fuzzymil.datasets import make_two_concepts
 
 N_WORKERS = 3  # as on three machines: what they are sent has to be pickled
@@ -52,7 +52,7 @@ def process_of(model, X, y, *, killed):
 def searched(killed: Path | None = None):
     bags = make_two_concepts(18, 18, random_state=0)
     search = GridSearchCV(
-        MIANFISClassifier(3, max_epochs=2, random_state=0),
+        MIANFISClassifier(3, training=Training(max_epochs=2), random_state=0),
         {"alpha": [0, 5]},
         cv=StratifiedKFold(2, shuffle=True, random_state=0),
         scoring={"loss": "neg_log_loss", "process": partial(process_of, killed=killed)},

@@ -5,9 +5,7 @@ import optax
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from small_fits import BAGS, DOUBLE, NUMBERS, WORDS, Y, calling, classifier, material, networks, regressor, score_of
-
-from fuzzymil import Variant
+from small_fits import BAGS, NUMBERS, WORDS, Y, classifier, material, networks, regressor, score_of
 
 # ---------------------------------------------------------------------- going on
 
@@ -48,8 +46,8 @@ def test_partial_fits_equal_one_fit_of_as_many_epochs(model):
 @networks
 def test_warm_start_continues_where_training_stopped(model):
     bags, y = material(model)
-    long = clone(model).set_params(max_epochs=10).fit(bags, y)
-    warm = clone(model).set_params(warm_start=True).fit(bags, y)
+    long = clone(model).set_params(training__max_epochs=10).fit(bags, y)
+    warm = clone(model).set_params(training__warm_start=True).fit(bags, y)
     first = warm.history_["loss"]
     warm.fit(bags, y)
     assert (np.diff(np.concatenate([first, warm.history_["loss"]])) < 0).all()
@@ -65,9 +63,9 @@ def test_warm_start_continues_where_training_stopped(model):
     [
         {"optimizer": "sgd"},
         {"optimizer": optax.sgd(0.01)},
-        {"variant": Variant(width_scale="direct")},
-        {"variant": Variant(learn_alpha=True)},
-        {"run": DOUBLE},
+        {"width_scale": "direct"},
+        {"learn_alpha": True},
+        {"precision": "double"},
         {"batch_size": 4},
         {"rule_keep_prob": 0.5},
         {"n_iter_no_change": 20},
@@ -76,18 +74,18 @@ def test_warm_start_continues_where_training_stopped(model):
 )
 def test_settings_may_change_before_a_warm_start(change):
     model = classifier(warm_start=True).fit(BAGS, Y)
-    model.set_params(**change).fit(BAGS, Y)
+    model.set_params(**{f"training__{name}": value for name, value in change.items()}).fit(BAGS, Y)
     assert np.isfinite(model.decision_function(BAGS)).all()
 
 
-@pytest.mark.parametrize("change", [{"loss": "cross_entropy"}, {"n_rules": 7}, {"order": 1}, {"alpha": 2.0}])
+@pytest.mark.parametrize("change", [{"training__loss": "cross_entropy"}, {"n_rules": 7}, {"order": 1}, {"alpha": 2.0}])
 def test_settings_that_shaped_the_rules_may_not_change_before_a_warm_start(change):
     model = classifier(warm_start=True).fit(BAGS, Y)
     before = model.decision_function(BAGS)
     ((name, _),) = change.items()
-    with pytest.raises(ValueError, match=rf"made with {name}=.*warm_start=False"):
+    with pytest.raises(ValueError, match=rf"made with {name.removeprefix('training__')}=.*warm_start=False"):
         model.set_params(**change).fit(BAGS, Y)
-    model.set_params(loss="squared_error")
+    model.set_params(training__loss=None)
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 
@@ -114,7 +112,7 @@ def test_early_stopping_keeps_the_best_epoch():
 
 
 def test_tolerance_ends_training():
-    model = classifier(variant=Variant(tol=1e3), max_epochs=50).fit(BAGS, Y)
+    model = classifier(tol=1e3, max_epochs=50).fit(BAGS, Y)
     assert model.n_iter_ == 1
 
 
@@ -125,7 +123,7 @@ def test_a_callback_sees_every_epoch_and_ends_training():
         seen.append((now.epoch, now.max_epochs, float(now.loss[0]), now.params()[0].coefs.shape))
         return now.epoch == 3
 
-    model = classifier(max_epochs=50, run=calling(callback)).fit(BAGS, Y)
+    model = classifier(max_epochs=50, callbacks=[callback]).fit(BAGS, Y)
     assert [entry[0] for entry in seen] == [1, 2, 3]
     assert all(entry[1] == 50 and entry[3] == (3, 1, 1) for entry in seen)
     np.testing.assert_array_equal(model.history_["loss"], [entry[2] for entry in seen])
@@ -143,7 +141,7 @@ def test_ctrl_c_keeps_the_model_so_far(model):
         if now.epoch == 3:
             raise KeyboardInterrupt
 
-    model = clone(model).set_params(max_epochs=50, run=calling(interrupt))
+    model = clone(model).set_params(max_epochs=50, callbacks=[interrupt])
     with pytest.warns(UserWarning, match=r"interrupted.*after 3 epoch") as caught:
         model.fit(bags, y)
     assert len(caught) == 1
@@ -159,7 +157,7 @@ def test_an_error_in_a_callback_leaves_the_model_as_it_was():
     model = classifier().fit(BAGS, Y)
     before = model.decision_function(BAGS)
     with pytest.raises(RuntimeError, match="not my day"):
-        model.set_params(run=calling(fail)).fit(BAGS, 1 - Y)
+        model.set_params(callbacks=[fail]).fit(BAGS, 1 - Y)
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 

@@ -18,11 +18,11 @@ from fuzzymil import (
     MIANFISRegressor,
     NaiveMIL,
     PerInstance,
-    RunOptions,
+    RuleClassifier,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import cross_val_scores, cross_validate
+from fuzzymil.estimators import cross_val_scores, cross_validate, network_parameters
 from fuzzymil.learn.train import trainer
 
 BAGS = make_two_concepts(18, 18, random_state=0)
@@ -47,21 +47,25 @@ def calls(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "labels", "options"),
     [
-        (MIANFISClassifier(**QUICK), BAGS.labels, {}),
-        (MIANFISClassifier(**QUICK), np.where(BAGS.labels == 1, "mine", "none"), {"cv": 3}),
+        (MIANFISClassifier(**network_parameters(**QUICK)), BAGS.labels, {}),
+        (MIANFISClassifier(**network_parameters(**QUICK)), np.where(BAGS.labels == 1, "mine", "none"), {"cv": 3}),
         (
-            MIANFISClassifier(**QUICK),
+            MIANFISClassifier(**network_parameters(**QUICK)),
             BAGS.labels,
             {"cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1), "scoring": "roc_auc"},
         ),
-        (MIANFISClassifier(**QUICK), BAGS.labels, {"cv": GroupKFold(3), "groups": np.arange(54) % 6}),
         (
-            MIANFISClassifier(**QUICK),
+            MIANFISClassifier(**network_parameters(**QUICK)),
+            BAGS.labels,
+            {"cv": GroupKFold(3), "groups": np.arange(54) % 6},
+        ),
+        (
+            MIANFISClassifier(**network_parameters(**QUICK)),
             BAGS.labels,
             {"cv": 3, "scoring": ["accuracy", "neg_log_loss"], "return_train_score": True},
         ),
         (
-            MIANFISRegressor(**QUICK),
+            MIANFISRegressor(**network_parameters(**QUICK)),
             BAGS.sizes.astype(float),
             {"cv": KFold(3, shuffle=True, random_state=0), "scoring": lambda m, X, y: float(m.predict(X).sum())},
         ),
@@ -83,7 +87,7 @@ def test_scores_are_those_of_scikit_learn(model, labels, options, calls):
 
 @pytest.mark.slow
 def test_labels_are_those_of_the_bags():
-    model = MIANFISClassifier(**QUICK)
+    model = MIANFISClassifier(**network_parameters(**QUICK))
     found = cross_val_scores(model, BAGS, cv=2)["test_score"]
     np.testing.assert_array_equal(found, cross_val_scores(model, BAGS, BAGS.labels, cv=2)["test_score"])
 
@@ -93,14 +97,14 @@ def test_plain_tables_of_one_instance_a_row():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y = X[:, 0] + 1
-    model = ANFISRegressor(**QUICK)
+    model = ANFISRegressor(**network_parameters(**QUICK))
     expected = model_selection.cross_validate(model, X, y, cv=4)["test_score"]
     np.testing.assert_allclose(cross_val_scores(model, X, y, cv=4)["test_score"], expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.slow
 def test_settings_of_a_grid_are_scored_on_the_same_folds(calls):
-    model = MIANFISClassifier(**QUICK)
+    model = MIANFISClassifier(**network_parameters(**QUICK))
     grid = {"alpha": [0, 5], "n_rules": [2, 3]}
     search = GridSearchCV(model, grid, cv=2, refit=False).fit(BAGS, BAGS.labels).cv_results_
     found = cross_val_scores(model, BAGS, cv=2, param_grid=grid, return_estimator=True)
@@ -114,7 +118,7 @@ def test_settings_of_a_grid_are_scored_on_the_same_folds(calls):
 @pytest.mark.slow
 def test_seeds_of_a_grid_train_with_the_folds(calls):
     found = cross_val_scores(
-        MIANFISClassifier(**QUICK),
+        MIANFISClassifier(**network_parameters(**QUICK)),
         BAGS,
         cv=2,
         scoring="neg_log_loss",
@@ -124,22 +128,26 @@ def test_seeds_of_a_grid_train_with_the_folds(calls):
     assert found["test_score"].shape == (4, 2)
     for seed in (0, 1, 2):
         alone = model_selection.cross_validate(
-            MIANFISClassifier(**{**QUICK, "random_state": seed}), BAGS, BAGS.labels, cv=2, scoring="neg_log_loss"
+            MIANFISClassifier(**network_parameters(**{**QUICK, "random_state": seed})),
+            BAGS,
+            BAGS.labels,
+            cv=2,
+            scoring="neg_log_loss",
         )
         np.testing.assert_allclose(found["test_score"][seed], alone["test_score"], rtol=1e-4, atol=1e-6)
 
 
 def test_labels_are_needed():
     with pytest.raises(InputError, match="labels"):
-        cross_val_scores(MIANFISClassifier(), Bags.from_list([[[1.0]], [[2.0]]]))
+        cross_val_scores(RuleClassifier(), Bags.from_list([[[1.0]], [[2.0]]]))
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        make_pipeline(PerInstance(StandardScaler()), MIANFISClassifier(**QUICK)),
-        NaiveMIL(ANFISClassifier(**QUICK)),
-        make_pipeline(PerInstance(PCA(1, svd_solver="full")), NaiveMIL(ANFISClassifier(**QUICK))),
+        make_pipeline(PerInstance(StandardScaler()), MIANFISClassifier(**network_parameters(**QUICK))),
+        NaiveMIL(ANFISClassifier(**network_parameters(**QUICK))),
+        make_pipeline(PerInstance(PCA(1, svd_solver="full")), NaiveMIL(ANFISClassifier(**network_parameters(**QUICK)))),
     ],
 )
 def test_networks_inside_other_estimators_train_together(model, calls):
@@ -155,7 +163,7 @@ def test_networks_inside_other_estimators_train_together(model, calls):
 @pytest.mark.slow
 def test_methods_share_folds_and_report_progress():
     seen = []
-    methods = [MIANFISClassifier(**QUICK), DummyClassifier()]
+    methods = [MIANFISClassifier(**network_parameters(**QUICK)), DummyClassifier()]
     results = cross_validate(methods, BAGS, cv=4, batch_size=2, callback=seen.append)
     assert [(fold.method, fold.split) for fold in seen] == [
         (0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3)
@@ -168,10 +176,12 @@ def test_methods_share_folds_and_report_progress():
 
 @pytest.mark.slow
 def test_seeds_by_split():
-    (folds,) = cross_validate([make_pipeline(MIANFISClassifier(**QUICK))], BAGS, cv=2, seeds=[5, 6])
+    (folds,) = cross_validate(
+        [make_pipeline(MIANFISClassifier(**network_parameters(**QUICK)))], BAGS, cv=2, seeds=[5, 6]
+    )
     assert [fold.model[-1].random_state for fold in folds] == [5, 6]
     with pytest.raises(ParameterError, match="1 for 2 splits"):
-        cross_validate([MIANFISClassifier(**QUICK)], BAGS, cv=2, seeds=[5])
+        cross_validate([MIANFISClassifier(**network_parameters(**QUICK))], BAGS, cv=2, seeds=[5])
 
 
 def test_half_trained_models_are_no_folds():
@@ -180,5 +190,7 @@ def test_half_trained_models_are_no_folds():
 
     seen = []
     with pytest.raises(KeyboardInterrupt):
-        cross_validate([MIANFISClassifier(**QUICK, run=RunOptions(callbacks=[stop]))], BAGS, cv=2, callback=seen.append)
+        cross_validate(
+            [MIANFISClassifier(**network_parameters(callbacks=[stop], **QUICK))], BAGS, cv=2, callback=seen.append
+        )
     assert not seen

@@ -264,13 +264,9 @@ def test_a_file_does_not_choose_how_much_memory_labels_take(text, tmp_path):
 
 def test_a_file_does_not_choose_how_a_fit_runs(text, tmp_path):
     path = tmp_path / "model.json"
-    document = json.loads(text)
-    document["settings"]["run"] = {"checkpoint": str(tmp_path / "elsewhere"), "precision": "double"}
-    path.write_text(json.dumps(document))
-    assert load_model(path).run is None
-    for name, value in (("checkpoint", str(tmp_path / "elsewhere")), ("precision", "double")):
+    for name, value in (("checkpoint", str(tmp_path / "elsewhere")), ("callbacks", []), ("nonsense", 1)):
         document = json.loads(text)
-        document["settings"][name] = value
+        document["settings"]["training"]["training"][name] = value
         path.write_text(json.dumps(document))
         with pytest.raises(ModelFileError, match=f"parameter '{name}'"):
             load_model(path)

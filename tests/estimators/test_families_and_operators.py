@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from small_fits import BAGS, CENTERS, DOUBLE, WIDTHS, Y, arrays_of, classifier, mean_squared_error, mixed_rules
+from small_fits import BAGS, CENTERS, WIDTHS, Y, arrays_of, classifier, mean_squared_error, mixed_rules
 
-from fuzzymil import RuleBase, Variant
+from fuzzymil import RuleBase
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.membership import learnable_families
 from fuzzymil.inference.norms import T_NORMS
@@ -26,10 +26,10 @@ def variants():
         yield pytest.param({"alpha": alpha}, id=f"alpha {alpha}")
     yield pytest.param({"normalize": False}, id="not normalized")
     yield pytest.param({"order": 1, "conclusion_alpha": np.inf}, id="greatest response")
-    yield pytest.param({"order": 1, "variant": Variant(learn_alpha=True)}, id="alphas learned")
-    yield pytest.param({"variant": Variant(width_scale="direct")}, id="direct widths")
-    yield pytest.param({"variant": Variant(update_rule="paper")}, id="printed gradients")
-    yield pytest.param({"run": DOUBLE, "order": 1}, id="double")
+    yield pytest.param({"order": 1, "learn_alpha": True}, id="alphas learned")
+    yield pytest.param({"width_scale": "direct"}, id="direct widths")
+    yield pytest.param({"update_rule": "paper"}, id="printed gradients")
+    yield pytest.param({"precision": "double", "order": 1}, id="double")
 
 
 @pytest.mark.slow
@@ -88,8 +88,8 @@ def test_a_feature_that_is_always_missing_or_constant_is_left_out_of_the_rules()
 
 def test_double_precision_is_more_precise_and_close_to_single():
     single = classifier(max_epochs=30).fit(BAGS, Y)
-    double = classifier(max_epochs=30, run=DOUBLE).fit(BAGS, Y)
+    double = classifier(max_epochs=30, precision="double").fit(BAGS, Y)
     np.testing.assert_allclose(double.decision_function(BAGS), single.decision_function(BAGS), atol=2e-3)
     assert not np.array_equal(double.rules_.centers.astype(np.float32), double.rules_.centers)
-    first = classifier(run=DOUBLE, max_epochs=1).fit(BAGS, Y)
+    first = classifier(precision="double", max_epochs=1).fit(BAGS, Y)
     np.testing.assert_allclose(first.history_["loss"][0], mean_squared_error(first.initial_rules_, BAGS, Y), rtol=1e-12)

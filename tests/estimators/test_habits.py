@@ -10,7 +10,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fuzzymil import Bags, LabeledInstances, MIANFISClassifier, PerInstance, cross_val_scores
+from fuzzymil import Bags, LabeledInstances, PerInstance, RuleClassifier, cross_val_scores
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import make_planted
 from fuzzymil.estimators import cross_validate
@@ -30,7 +30,7 @@ TABLE = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def fitted():
-    return MIANFISClassifier(random_state=0).fit(BAGS)
+    return RuleClassifier(random_state=0).fit(BAGS)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_bags_of_one_instance_are_a_table():
 
 
 def test_thresholds_can_be_tuned():
-    tuned = TunedThresholdClassifierCV(MIANFISClassifier(random_state=0), cv=2).fit(BAGS, BAGS.labels)
+    tuned = TunedThresholdClassifierCV(RuleClassifier(random_state=0), cv=2).fit(BAGS, BAGS.labels)
     assert 0 < tuned.best_threshold_ < 1
     assert tuned.predict(BAGS).shape == (40,)
 
@@ -62,7 +62,7 @@ def test_weights_of_classes_move_the_decision():
     rng = np.random.RandomState(0)
     noisy = np.where(rng.random_sample(40) < 0.25, 1 - BAGS.labels, BAGS.labels)
     counts = [
-        MIANFISClassifier(class_weight={0: 1, 1: weight}, random_state=0).fit(BAGS, noisy).predict(BAGS).sum()
+        RuleClassifier(class_weight={0: 1, 1: weight}, random_state=0).fit(BAGS, noisy).predict(BAGS).sum()
         for weight in (0.1, 1, 10)
     ]
     assert counts == sorted(counts)
@@ -77,7 +77,7 @@ def test_columns_are_transformed_by_name():
     assert found.feature_names == ("scaled__pages", "kind__channel_email", "kind__channel_phone")
     assert step.get_feature_names_out().tolist() == list(found.feature_names)
     np.testing.assert_allclose(found.instances[:, 0].mean(), 0, atol=1e-12)
-    assert make_pipeline(step, MIANFISClassifier(random_state=0)).fit(bags, bags.labels).predict(bags).shape == (24,)
+    assert make_pipeline(step, RuleClassifier(random_state=0)).fit(bags, bags.labels).predict(bags).shape == (24,)
 
 
 def test_frames_as_output_of_the_transformer_leave_bags_bags():
@@ -92,11 +92,11 @@ def test_bags_of_one_group_stay_together():
     bags = Bags.from_frame(TABLE, "visit", "bought", keep=["person"])
     assert "person" not in bags.feature_names
     assert bags[[3]].per_bag("person").tolist() == ["p1"]
-    for folds in cross_validate([MIANFISClassifier(random_state=0)], bags, cv=3, groups="person"):
+    for folds in cross_validate([RuleClassifier(random_state=0)], bags, cv=3, groups="person"):
         for fold in folds:
             people = bags.per_bag("person")
             assert not set(people[fold.train]) & set(people[fold.test])
-    scores = cross_val_scores(MIANFISClassifier(random_state=0), bags, cv=3, groups=np.arange(24) // 2)
+    scores = cross_val_scores(RuleClassifier(random_state=0), bags, cv=3, groups=np.arange(24) // 2)
     assert scores["test_score"].shape == (3,)
 
 
@@ -105,7 +105,7 @@ def test_groups_that_are_no_groups_are_refused():
     with pytest.raises(InputError, match=r"'persons'.*Did you mean 'person'"):
         bags.per_bag("persons")
     with pytest.raises(InputError, match=r"20 folds .*12"):
-        cross_val_scores(MIANFISClassifier(), bags, cv=20, groups="person")
+        cross_val_scores(RuleClassifier(), bags, cv=20, groups="person")
     with pytest.raises(InputError, match=r"bag 0 .*'channel'"):
         Bags.from_frame(TABLE, "visit", "bought", keep=["channel", "person"]).per_bag("channel")
     with pytest.raises(InputError, match=r"'person'.*kept apart"):
@@ -126,17 +126,17 @@ def test_labeled_instances_tell_what_bags_alone_do_not():
     bags = Bags(np.vstack([x, alone]), np.arange(0, 121, 3), labels=np.r_[labels, np.zeros(20, int)])
     known = np.r_[known, np.zeros(60)]
     labeled = Bags(bags.instances, bags.offsets, labels=bags.labels, instance_labels=known)
-    model = LabeledInstances(MIANFISClassifier(random_state=0), weight=0.5).fit(labeled)
+    model = LabeledInstances(RuleClassifier(random_state=0), weight=0.5).fit(labeled)
     assert model.predict([[[0.0, 4.0]]]).tolist() == [0]
     assert model.predict_proba(labeled).shape == (40, 2)
     assert model.score(labeled) > 0.9
-    scores = cross_val_scores(LabeledInstances(MIANFISClassifier(random_state=0)), labeled, cv=2)
+    scores = cross_val_scores(LabeledInstances(RuleClassifier(random_state=0)), labeled, cv=2)
     assert scores["test_score"].shape == (2,)
 
 
 def test_labels_of_instances_must_be_there():
     with pytest.raises(InputError, match="instance_labels"):
-        LabeledInstances(MIANFISClassifier()).fit(Bags.from_list([[[0.0]], [[1.0]]], labels=[0, 1]))
+        LabeledInstances(RuleClassifier()).fit(Bags.from_list([[[0.0]], [[1.0]]], labels=[0, 1]))
     table = TABLE.assign(hot=[1.0, None] * 24)
     bags = Bags.from_frame(table, "visit", "bought", instance_label="hot", drop=["person"])
     assert "hot" not in bags.feature_names
@@ -151,7 +151,7 @@ def test_features_of_bags_stand_beside_those_of_instances():
     bags = Bags(x, offsets, labels=labels, feature_names=["pages"])
     wider = bags.with_bag_features(pd.DataFrame({"age": age}))
     assert wider.feature_names == ("pages", "age")
-    model = MIANFISClassifier(random_state=0).fit(wider)
+    model = RuleClassifier(random_state=0).fit(wider)
     assert model.score(wider) > 0.95
     assert {each.variable for rule in model.rules_.rules for each in rule.conditions} >= {"pages", "age"}
     with pytest.raises(InputError, match=r"80 bags .*79"):

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from small_fits import BAGS, CENTERS, NUMBERS, QUICK, WIDTHS, WORDS, Y, classifier, regressor
 
 from fuzzymil import ANFISClassifier, NaiveMIL, RuleBase
+from fuzzymil.estimators import network_parameters
 
 # ---------------------------------------------------------------------- labels
 
@@ -46,7 +47,9 @@ def test_the_kind_of_label_does_not_change_what_is_learned():
         np.testing.assert_array_equal(classifier().fit(BAGS, labels).decision_function(BAGS), expected)
 
 
-@pytest.mark.parametrize("estimator", [NaiveMIL(LogisticRegression()), NaiveMIL(ANFISClassifier(**QUICK))])
+@pytest.mark.parametrize(
+    "estimator", [NaiveMIL(LogisticRegression()), NaiveMIL(ANFISClassifier(**network_parameters(**QUICK)))]
+)
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_the_naive_way_takes_labels_of_any_kind(estimator, labels):
     model = clone(estimator).fit(BAGS, labels)

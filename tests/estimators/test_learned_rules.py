@@ -5,18 +5,16 @@ import pytest
 from small_fits import (
     BAGS,
     CENTERS,
-    DOUBLE,
     NUMBERS,
     WIDTHS,
     Y,
-    calling,
     classifier,
     mean_squared_error,
     mixed_rules,
     regressor,
 )
 
-from fuzzymil import RuleBase, Variant
+from fuzzymil import RuleBase
 
 # ---------------------------------------------------------------------- rules in the user's units
 
@@ -26,7 +24,7 @@ def test_units_of_features_change_the_rules_and_nothing_else():
     scale, shift = np.array([1000.0, 0.001]), np.array([1e6, -5.0])
     moved = BAGS.map_instances(lambda x: x * scale + shift)
     for order in (0, 1):
-        settings = {"order": order, "run": DOUBLE, "max_epochs": 20}
+        settings = {"order": order, "precision": "double", "max_epochs": 20}
         here, there = classifier(**settings).fit(BAGS, Y), classifier(**settings).fit(moved, Y)
         np.testing.assert_allclose(there.decision_function(moved), here.decision_function(BAGS), rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(there.rules_.centers, here.rules_.centers * scale + shift, rtol=1e-7)
@@ -39,7 +37,7 @@ def test_units_of_features_change_the_rules_and_nothing_else():
 @pytest.mark.slow
 def test_units_of_the_target_change_the_conclusions_and_nothing_else():
     for order in (0, 1):
-        settings = {"order": order, "run": DOUBLE, "max_epochs": 20}
+        settings = {"order": order, "precision": "double", "max_epochs": 20}
         here = regressor(**settings).fit(BAGS, NUMBERS)
         there = regressor(**settings).fit(BAGS, 1e6 + 1000 * NUMBERS)
         np.testing.assert_allclose(there.predict(BAGS), 1e6 + 1000 * here.predict(BAGS), rtol=1e-9)
@@ -51,7 +49,7 @@ def test_units_of_the_target_change_the_conclusions_and_nothing_else():
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_the_rules_say_what_the_model_says(standardize):
-    model = classifier(variant=Variant(standardize=standardize)).fit(BAGS, Y)
+    model = classifier(standardize=standardize).fit(BAGS, Y)
     np.testing.assert_allclose(model.rules_.infer(BAGS).output[:, 0] - 0.5, model.decision_function(BAGS), rtol=1e-12)
     low, high = BAGS.instances.min(axis=0), BAGS.instances.max(axis=0)
     assert (model.rules_.centers > low - 1).all()
@@ -61,7 +59,7 @@ def test_the_rules_say_what_the_model_says(standardize):
 
 
 def test_values_outside_the_range_of_training_count_as_its_end():
-    model = classifier(variant=Variant(clip=1.0)).fit(BAGS, Y)
+    model = classifier(clip=1.0).fit(BAGS, Y)
     mean, deviation = BAGS.instances.mean(axis=0), BAGS.instances.std(axis=0)
     limited = BAGS.map_instances(lambda x: np.clip(x, mean - deviation, mean + deviation))
     np.testing.assert_allclose(model.decision_function(limited), model.decision_function(BAGS), rtol=1e-12)
@@ -69,9 +67,9 @@ def test_values_outside_the_range_of_training_count_as_its_end():
     np.testing.assert_allclose(model.history_["loss"][0], mean_squared_error(model.initial_rules_, BAGS, Y), rtol=1e-4)
     far = [np.array([[1e9, -1e9]]), np.array([[mean[0] + deviation[0], mean[1] - deviation[1]]])]
     np.testing.assert_allclose(*model.decision_function(far), rtol=1e-12)
-    free = classifier(variant=Variant(clip=None)).fit(BAGS, Y)
+    free = classifier(clip=None).fit(BAGS, Y)
     assert not np.allclose(free.decision_function(limited), free.decision_function(BAGS))
-    wide = classifier(variant=Variant(clip=100.0)).fit(BAGS, Y)  # even then nothing beyond what was seen
+    wide = classifier(clip=100.0).fit(BAGS, Y)  # even then nothing beyond what was seen
     np.testing.assert_allclose(*wide.decision_function([[[1e9, 1.0]], [[BAGS.instances[:, 0].max(), 1.0]]]), rtol=1e-12)
 
 
@@ -100,7 +98,7 @@ def test_of_several_restarts_the_least_loss_is_kept():
     assert (np.diff(losses) <= 1e-7).all()
     assert losses[-1] < losses[0]
     seen = []  # a callback sees the loss before an epoch's step, so the sixth row is what five epochs end with
-    again = classifier(n_init=4, init="random", max_epochs=6, run=calling(lambda now: seen.append(now.loss)))
+    again = classifier(n_init=4, init="random", max_epochs=6, callbacks=[lambda now: seen.append(now.loss)])
     again.fit(BAGS, Y)
     columns = np.array(seen)
     assert columns.shape == (6, 4)
@@ -120,7 +118,7 @@ def test_shapes_of_initial_rules_and_history():
     assert len(untrained.history_["loss"]) == 0
     np.testing.assert_allclose(untrained.rules_.centers, untrained.initial_rules_.centers, rtol=1e-6)
     np.testing.assert_allclose(untrained.initial_rules_.centers, model.initial_rules_.centers, rtol=0.5)
-    outputs = classifier(max_epochs=0, variant=Variant(init_outputs="ones")).fit(BAGS, Y).initial_rules_.coefs
+    outputs = classifier(max_epochs=0, init_outputs="ones").fit(BAGS, Y).initial_rules_.coefs
     np.testing.assert_array_equal(outputs, np.ones((3, 1, 1)))
     assert not np.allclose(model.initial_rules_.coefs, 1)
 
@@ -131,7 +129,7 @@ def test_shapes_of_initial_rules_and_history():
 @pytest.mark.parametrize("init", ["fcm", "kmeans", "random", "grid"])
 @pytest.mark.parametrize("init_bags", ["positive", "balanced", "all"])
 def test_partitions_start_inside_the_data(init, init_bags):
-    model = classifier(init=init, variant=Variant(init_bags=init_bags), max_epochs=1).fit(BAGS, Y)
+    model = classifier(init=init, init_bags=init_bags, max_epochs=1).fit(BAGS, Y)
     centers = model.initial_rules_.centers
     assert centers.shape == (3, 2)
     assert (centers >= BAGS.instances.min(axis=0)).all()
@@ -140,7 +138,7 @@ def test_partitions_start_inside_the_data(init, init_bags):
     np.testing.assert_allclose(
         model.initial_rules_.widths, np.broadcast_to(0.6 * 2**0.5 * BAGS.instances.std(0), (3, 2))
     )
-    wide = classifier(init=init, variant=Variant(init_bags=init_bags), init_width=2.0, max_epochs=1).fit(BAGS, Y)
+    wide = classifier(init=init, init_bags=init_bags, init_width=2.0, max_epochs=1).fit(BAGS, Y)
     np.testing.assert_allclose(wide.initial_rules_.widths, np.broadcast_to(2 * BAGS.instances.std(0), (3, 2)))
 
 
@@ -158,7 +156,7 @@ def test_given_centers_and_widths_are_in_the_users_units():
 @pytest.mark.parametrize("standardize", [True, False])
 def test_given_rules_are_refined(standardize):
     rules = mixed_rules()
-    model = classifier(init=rules, variant=Variant(standardize=standardize), max_epochs=30).fit(BAGS, Y)
+    model = classifier(init=rules, standardize=standardize, max_epochs=30).fit(BAGS, Y)
     np.testing.assert_allclose(model.initial_rules_.infer(BAGS).output, rules.infer(BAGS).output, rtol=1e-9)
     assert [set(rule.antecedent) for rule in model.rules_.rules] == [set(rule.antecedent) for rule in rules.rules]
     assert model.rules_.coefs.shape == (4, 1, 3)
@@ -169,7 +167,7 @@ def test_given_rules_are_refined(standardize):
         model.history_["loss"][0], mean_squared_error(RuleBase.from_dict(rules.to_dict()), BAGS, Y), rtol=1e-4
     )
     np.testing.assert_allclose(model.rules_.infer(BAGS).output[:, 0] - 0.5, model.decision_function(BAGS), rtol=1e-9)
-    numbers = regressor(init=rules, variant=Variant(standardize=standardize)).fit(BAGS, NUMBERS)
+    numbers = regressor(init=rules, standardize=standardize).fit(BAGS, NUMBERS)
     np.testing.assert_allclose(numbers.initial_rules_.infer(BAGS).output, rules.infer(BAGS).output, rtol=1e-7)
 
 

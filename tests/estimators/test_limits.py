@@ -7,6 +7,7 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference import activations
 from fuzzymil.rules.activations import infer_output
 
@@ -20,36 +21,40 @@ def test_features_beyond_what_can_be_squared(factor, settings):
     scaled = BAGS.map_instances(lambda x: x * [1.0, factor])
     says = f"Feature 'x2' is too {'small' if factor < 1 else 'large'} to compute with.*another unit"
     with pytest.raises(InputError, match=says):
-        MIANFISClassifier(**settings).fit(scaled)
+        MIANFISClassifier(**network_parameters(**settings)).fit(scaled)
 
 
 def test_features_beyond_what_can_be_squared_in_a_stream():
     stream = BagStream(lambda part: BAGS.map_instances(lambda x: x * 1e-308), 1)
     with pytest.raises(InputError, match="too small to compute with"):
-        MIANFISClassifier(**QUICK, batch_size=5).fit(stream)
+        MIANFISClassifier(**network_parameters(batch_size=5, **QUICK)).fit(stream)
 
 
 @pytest.mark.parametrize("factor", [1e-140, 1e140])
 def test_features_that_can_just_be_squared_give_the_same_probabilities(factor):
     scaled = BAGS.map_instances(lambda x: x * factor)
-    expected = MIANFISClassifier(**QUICK).fit(BAGS).predict_proba(BAGS)
-    np.testing.assert_allclose(MIANFISClassifier(**QUICK).fit(scaled).predict_proba(scaled), expected, atol=1e-3)
+    expected = MIANFISClassifier(**network_parameters(**QUICK)).fit(BAGS).predict_proba(BAGS)
+    np.testing.assert_allclose(
+        MIANFISClassifier(**network_parameters(**QUICK)).fit(scaled).predict_proba(scaled), expected, atol=1e-3
+    )
 
 
 def test_a_constant_however_small_is_no_feature_to_complain_about():
     with_constant = BAGS.map_instances(lambda x: np.column_stack([x, np.full(len(x), 1e-308)]))
-    assert np.isfinite(MIANFISClassifier(**QUICK).fit(with_constant).predict_proba(with_constant)).all()
+    assert np.isfinite(
+        MIANFISClassifier(**network_parameters(**QUICK)).fit(with_constant).predict_proba(with_constant)
+    ).all()
 
 
 def test_too_many_rules_or_outputs_to_train(monkeypatch):
     monkeypatch.setenv("FUZZYMIL_MEMORY", "50MB")
     with pytest.raises(ParameterError, match=r"1,000,000 rules on 30 bags.*only 50 MB.*FUZZYMIL_MEMORY.*n_rules"):
-        MIANFISClassifier(**(QUICK | {"n_rules": 10**6})).fit(BAGS)
+        MIANFISClassifier(**network_parameters(**QUICK | {"n_rules": 10**6})).fit(BAGS)
     targets = np.zeros((30, 100_000))
     targets[:10] = 1
     with pytest.raises(ParameterError, match=r"3 rules on 30 bags with 2 features and 100,000 outputs"):
-        MIANFISRegressor(**QUICK, order=1).fit(BAGS, targets)
-    MIANFISClassifier(**QUICK).fit(BAGS)
+        MIANFISRegressor(**network_parameters(order=1, **QUICK)).fit(BAGS, targets)
+    MIANFISClassifier(**network_parameters(**QUICK)).fit(BAGS)
 
 
 def test_inference_counts_outputs_when_it_cuts_chunks(monkeypatch):

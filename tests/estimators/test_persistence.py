@@ -10,9 +10,9 @@ from saved_models import MODELS
 from sklearn.base import is_classifier
 from small_fits import BAGS, CENTERS, QUICK, WORDS, Y, score_of
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, RunOptions, Variant, load_model
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, RuleClassifier, Training, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError
-from fuzzymil.estimators import SavedNetwork, model_to_dict
+from fuzzymil.estimators import SavedModel, model_to_dict, network_parameters
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 def test_a_saved_network_answers_as_its_estimator(name):
     estimator, bags, labels = MODELS[name]
     model = copy.deepcopy(estimator).fit(bags, labels)
-    saved = SavedNetwork.of(model_to_dict(model))
+    saved = SavedModel.of(model_to_dict(model))
     expected, found = model.predictions(bags), saved.predictions(bags)
     for part in ("output", "labels", "decisions", "probabilities", "coverage"):
         one, other = getattr(expected, part), getattr(found, part)
@@ -31,13 +31,13 @@ def test_a_saved_network_answers_as_its_estimator(name):
 
 
 def test_a_saved_network_names_its_estimator_and_refuses_damage():
-    document = model_to_dict(MIANFISClassifier(**QUICK).fit(BAGS, Y))
+    document = model_to_dict(MIANFISClassifier(**network_parameters(**QUICK)).fit(BAGS, Y))
     with pytest.raises(InputError, match="MIANFISClassifier is expecting 2 features"):
-        SavedNetwork.of(document).predict([[[1.0]]])
+        SavedModel.of(document).predict([[[1.0]]])
     for part, damage in (("classes", None), ("members", []), ("loss", "guess"), ("coverage", {"columns": [9]})):
         with pytest.raises(ModelFileError):
-            SavedNetwork.of(document | {part: damage})
-    assert SavedNetwork.of({"estimator": "MISugeno"}) is None
+            SavedModel.of(document | {part: damage})
+    assert SavedModel.of({"estimator": "MISugeno"}) is None
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -88,7 +88,7 @@ def test_training_goes_on_from_a_loaded_model(fitted, name, tmp_path):
 
 def test_names_of_features_are_kept_and_checked(tmp_path):
     named = BAGS.map_instances(lambda x: x, ["Breite", "größe"])
-    MIANFISClassifier(**QUICK).fit(named).save(tmp_path / "model.json")
+    MIANFISClassifier(**network_parameters(**QUICK)).fit(named).save(tmp_path / "model.json")
     back = load_model(tmp_path / "model.json")
     assert back.feature_names_in_.tolist() == ["Breite", "größe"]
     assert back.feature_names_in_.dtype == object
@@ -111,18 +111,18 @@ SETTINGS = [
     {"n_rules": np.int64(3)},
     {"normalize": np.False_},
     {"n_iter_no_change": 2},
-    {"variant": "paper", "learning_rate": 0.01},
+    {"training": Training.paper(), "learning_rate": 0.01},
     {"random_state": None},
     {"rule_keep_prob": "auto"},
-    {"variant": Variant(clip=None)},
-    {"variant": Variant(clip=1.5, init_bags="all"), "rule_keep_prob": 0.5},
+    {"clip": None},
+    {"clip": 1.5, "init_bags": "all", "rule_keep_prob": 0.5},
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: repr(settings)[:50])
 def test_settings_come_back(settings, tmp_path):
-    model = MIANFISClassifier(**(QUICK | settings)).fit(BAGS)
+    model = MIANFISClassifier(**network_parameters(**QUICK | settings)).fit(BAGS)
     model.save(tmp_path / "model.json")
     back = load_model(tmp_path / "model.json")
     for name, value in model.get_params().items():
@@ -139,26 +139,27 @@ def test_settings_come_back(settings, tmp_path):
 
 def test_words_among_class_weights_come_back(tmp_path):
     weights = {"concept1": 1.0, "concept2": 2.0, "negative": 3}
-    MIANFISClassifier(class_weight=weights, **QUICK).fit(BAGS, WORDS).save(tmp_path / "model.json")
+    MIANFISClassifier(**network_parameters(class_weight=weights, **QUICK)).fit(BAGS, WORDS).save(
+        tmp_path / "model.json"
+    )
     assert load_model(tmp_path / "model.json").class_weight == weights
 
 
 def test_what_json_cannot_hold_comes_back_at_its_default(tmp_path):
     import optax
 
-    model = MIANFISClassifier(optimizer=optax.adam(0.1), run=RunOptions(callbacks=[lambda now: None]), **QUICK).fit(
-        BAGS
-    )
+    model = MIANFISClassifier(
+        **network_parameters(optimizer=optax.adam(0.1), callbacks=[lambda now: None], **QUICK)
+    ).fit(BAGS)
     model.save(tmp_path / "model.json")
     back = load_model(tmp_path / "model.json")
-    assert back.optimizer == "adam"
-    assert back.run is None
+    assert back.training == Training(max_epochs=5, rule_keep_prob=None)
     np.testing.assert_array_equal(back.decision_function(BAGS), model.decision_function(BAGS))
 
 
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
-        MIANFISClassifier().save(tmp_path / "model.json")
+        RuleClassifier().save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
 
 

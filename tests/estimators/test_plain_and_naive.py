@@ -7,18 +7,20 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 from small_fits import BAGS, NUMBERS, QUICK, Y, classifier, regressor
 
-from fuzzymil import ANFISClassifier, ANFISRegressor, MIANFISClassifier, NaiveMIL, PerInstance
+from fuzzymil import ANFISClassifier, ANFISRegressor, NaiveMIL, PerInstance, RuleClassifier
 from fuzzymil.datasets import make_planted
+from fuzzymil.estimators import network_parameters
 
 
 def test_plain_anfis_is_the_network_on_bags_of_one():
     rows, labels = BAGS.instances, BAGS.instances[:, 0] > 1
     np.testing.assert_array_equal(
-        ANFISClassifier(**QUICK).fit(rows, labels).decision_function(rows),
+        ANFISClassifier(**network_parameters(**QUICK)).fit(rows, labels).decision_function(rows),
         classifier().fit(rows, labels).decision_function(rows),
     )
     np.testing.assert_array_equal(
-        ANFISRegressor(**QUICK).fit(rows, rows[:, 0]).predict(rows), regressor().fit(rows, rows[:, 0]).predict(rows)
+        ANFISRegressor(**network_parameters(**QUICK)).fit(rows, rows[:, 0]).predict(rows),
+        regressor().fit(rows, rows[:, 0]).predict(rows),
     )
 
 
@@ -63,7 +65,7 @@ def test_per_instance_learns_from_the_labels_of_the_bags():
 def test_instances_are_scored_by_rules_that_count():
     """Alone, no instance is three of them: it is asked whether it would be one."""
     train, test = make_planted("count", 60, random_state=0), make_planted("count", 60, random_state=1)
-    model = MIANFISClassifier(random_state=0).fit(train)
+    model = RuleClassifier(random_state=0).fit(train)
     assert "at least" in [part.quantifier for part in model.rules_.parts]
     positive = test[np.flatnonzero(test.labels)]  # only there are the instances marked
     assert roc_auc_score(positive.instance_labels > 0, model.instance_scores(positive)) > 0.95

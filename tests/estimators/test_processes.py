@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import RuleClassifier
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.datasets import make_two_concepts
@@ -33,7 +33,7 @@ class Where(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.slow
 def test_results_are_those_of_one_process():
-    methods = [MIANFISClassifier(random_state=0), EmbeddingForest(n_estimators=5, random_state=0)]
+    methods = [RuleClassifier(random_state=0), EmbeddingForest(n_estimators=5, random_state=0)]
     alone, many = (cross_validate(methods, BAGS, cv=3, seeds=[4, 5, 6], n_jobs=n_jobs) for n_jobs in (None, 2))
     for ones, others in zip(alone, many, strict=True):
         assert [fold.split for fold in others] == [0, 1, 2]

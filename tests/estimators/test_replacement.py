@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from fuzzymil import ANFISRegressor, MIANFISClassifier, MISugeno, RuleBase, load_model
+from fuzzymil import ANFISRegressor, MIANFISClassifier, MISugeno, RuleBase, RuleClassifier, Training, load_model
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import make_two_concepts
@@ -24,7 +24,7 @@ def bags():
 @pytest.fixture(scope="module")
 def model(bags):
     labels = np.where(bags.labels == 1, "yes", "no")
-    return MIANFISClassifier(4, n_estimators=2, max_epochs=20, random_state=0).fit(bags, labels)
+    return MIANFISClassifier(4, n_estimators=2, training=Training(max_epochs=20), random_state=0).fit(bags, labels)
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_training_goes_on_from_edited_rules(model, bags, tmp_path, saved):
 
 def test_a_regressor_predicts_with_edited_rules():
     x = np.linspace(0, 1, 12)[:, None]
-    model = ANFISRegressor(3, max_epochs=5, random_state=0).fit(x, 100 * x[:, 0])
+    model = ANFISRegressor(3, training=Training(max_epochs=5), random_state=0).fit(x, 100 * x[:, 0])
     edited = model.rules_.edit(conclusions={1: -7.0})
     np.testing.assert_array_equal(model.with_rules(edited).predict(x), output(edited, x)[:, 0])
 
@@ -78,7 +78,7 @@ def test_rules_must_suit_the_model(model, bags):
 
 def test_rules_are_matched_to_a_models_feature_names(bags):
     named = Bags(bags.instances, bags.offsets, labels=bags.labels, feature_names=["hue", "size"])
-    model = MIANFISClassifier(3, max_epochs=2, random_state=0).fit(named)
+    model = MIANFISClassifier(3, training=Training(max_epochs=2), random_state=0).fit(named)
     turned = RuleBase.parse(
         "IF size is big THEN y = 1 IF anything THEN y = 0", [Variable("size", {"big": Gaussian(2, 1)})]
     )
@@ -92,7 +92,7 @@ def test_rules_are_matched_to_a_models_feature_names(bags):
 @pytest.mark.slow
 def test_nothing_is_frozen_in_other_rules(bags):
     rules = RuleBase.from_arrays([[0.5, 0.5], [1.5, 1.5]], 0.3 * np.ones((2, 2)), [1, 0.5])
-    model = MIANFISClassifier(init=rules, frozen=["x1.low"], max_epochs=2, random_state=0).fit(bags)
+    model = MIANFISClassifier(init=rules, frozen=["x1.low"], training=Training(max_epochs=2), random_state=0).fit(bags)
     found = model.with_rules(model.rules_.edit(rename={"x1.low": "little"}))
     assert found.frozen == ()
     assert model.frozen == ["x1.low"]
@@ -121,6 +121,6 @@ def test_an_experts_rules_are_edited_in_place(tmp_path):
 
 def test_only_fitted_models_take_rules():
     rules = RuleBase([Variable("x")], [Rule({}, [[1.0]])])
-    for model in (MISugeno(rules=rules), MIANFISClassifier()):
+    for model in (MISugeno(rules=rules), RuleClassifier()):
         with pytest.raises(NotFittedError):
             model.with_rules(rules)

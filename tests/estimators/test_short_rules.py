@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from fuzzymil import ANFISRegressor, MIANFISClassifier, MIANFISRegressor, RuleBase, RunOptions, Variant, load_model
+from fuzzymil import (
+    ANFISRegressor,
+    MIANFISClassifier,
+    MIANFISRegressor,
+    RuleBase,
+    RuleClassifier,
+    RuleRegressor,
+    Training,
+    load_model,
+)
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
@@ -29,7 +38,7 @@ def padded(seed, n_noise=50):
 @pytest.mark.slow
 def test_two_features_among_fifty_two_are_found_and_make_short_rules():
     bags, unseen = padded(0), padded(1000)
-    model = MIANFISClassifier(max_conditions=2, alpha=5, random_state=0).fit(bags)
+    model = MIANFISClassifier(max_conditions=2, alpha=5, init="search", random_state=0).fit(bags)
     positive = [rule for rule in model.rules_.rules if rule.coefs[0][0] > 0.5]
     assert {frozenset(rule.antecedent) for rule in positive} == {frozenset({"x1", "x2"})}
     assert model.rules_.n_rules <= 4
@@ -42,7 +51,9 @@ def test_two_features_among_fifty_two_are_found_and_make_short_rules():
 def test_no_rule_is_longer_than_asked_and_the_last_has_no_condition():
     bags = padded(3, n_noise=4)
     for max_conditions in (1, 3):
-        model = MIANFISClassifier(5, max_conditions=max_conditions, random_state=0, max_epochs=10).fit(bags)
+        model = MIANFISClassifier(
+            5, max_conditions=max_conditions, init="search", training=Training(max_epochs=10), random_state=0
+        ).fit(bags)
         lengths = [len(rule.antecedent) for rule in model.rules_.rules]
         assert max(lengths) <= max_conditions
         assert lengths[-1] == 0
@@ -133,16 +144,18 @@ def test_great_bags_are_thinned_out_and_weights_count():
 def test_short_rules_for_numbers_several_outputs_committees_and_plain_rows():
     bags = padded(4, n_noise=3)
     distance = np.array([np.abs(bag[:, :2] - 0.5).max(axis=1).min() for bag in bags])
-    model = MIANFISRegressor(4, max_conditions=2, random_state=0).fit(bags, distance)
+    model = RuleRegressor(4, max_conditions=2, random_state=0).fit(bags, distance)
     assert model.score(bags, distance) > 0.2
-    both = MIANFISRegressor(4, max_conditions=2, random_state=0, max_epochs=20).fit(
+    both = MIANFISRegressor(4, max_conditions=2, init="search", training=Training(max_epochs=20), random_state=0).fit(
         bags, np.column_stack([distance, -distance])
     )
     assert both.predict(bags).shape == (len(bags), 2)
-    committee = MIANFISClassifier(5, max_conditions=2, n_estimators=3, max_epochs=10, random_state=0).fit(bags)
+    committee = MIANFISClassifier(
+        5, max_conditions=2, n_estimators=3, init="search", training=Training(max_epochs=10), random_state=0
+    ).fit(bags)
     assert len({member.n_rules for member in committee.members_}) == 1
     rows = np.random.RandomState(0).uniform(size=(200, 5))
-    plain = ANFISRegressor(6, max_conditions=2, random_state=0).fit(rows, rows[:, 1] * rows[:, 3])
+    plain = ANFISRegressor(6, max_conditions=2, init="search", random_state=0).fit(rows, rows[:, 1] * rows[:, 3])
     assert plain.score(rows, rows[:, 1] * rows[:, 3]) > 0.5
 
 
@@ -150,7 +163,7 @@ def test_searching_needs_to_know_how_short():
     with pytest.raises(ParameterError, match="max_conditions"):
         MIANFISClassifier(init="search").fit(padded(0, 1))
     with pytest.raises(ParameterError, match="max_conditions must be a whole number of at least 1"):
-        MIANFISClassifier(max_conditions=0).fit(padded(0, 1))
+        RuleClassifier(max_conditions=0).fit(padded(0, 1))
 
 
 # ---------------------------------------------------------------------- shortening
@@ -160,11 +173,7 @@ def test_searching_needs_to_know_how_short():
 def test_what_a_condition_is_worth_is_the_rise_of_the_loss_without_it():
     bags = padded(6, n_noise=2)
     model = MIANFISClassifier(
-        3,
-        max_epochs=20,
-        variant=Variant(standardize=False, clip=None),
-        run=RunOptions(precision="double"),
-        random_state=0,
+        3, training=Training(max_epochs=20, standardize=False, clip=None, precision="double"), random_state=0
     ).fit(bags)
     rules = model.rules_
     params, masks, operators = rules.compile()
@@ -200,12 +209,12 @@ def test_rules_are_halved_step_by_step(n, most, stops):
 @pytest.mark.slow
 def test_long_rules_are_trained_shortened_and_trained_again():
     bags = padded(7, n_noise=4)
-    model = MIANFISClassifier(6, init="kmeans", max_conditions=2, max_epochs=40, random_state=0).fit(bags)
+    model = MIANFISClassifier(6, max_conditions=2, training=Training(max_epochs=40), random_state=0).fit(bags)
     assert {len(rule.antecedent) for rule in model.rules_.rules} == {2}
     assert len(model.history_["loss"]) == 40 + 2 * 20
     assert model.n_iter_ == 80
     (together,) = fit_together(
-        [MIANFISClassifier(6, init="kmeans", max_conditions=2, max_epochs=40, random_state=0)], [bags]
+        [MIANFISClassifier(6, max_conditions=2, training=Training(max_epochs=40), random_state=0)], [bags]
     )
     np.testing.assert_allclose(together.decision_function(bags), model.decision_function(bags), rtol=1e-6)
 
@@ -217,7 +226,7 @@ def test_given_rules_are_shortened_too_and_a_short_model_is_saved(tmp_path):
         [[0.5, 0.5, 1.0], [1.5, 1.5, 1.0], [0.5, 1.5, 1.0]], np.full((3, 3), 0.4), [1, 1, 0],
         feature_names=["across", "up", "noise"],
     )  # fmt: skip
-    model = MIANFISClassifier(init=given, max_conditions=2, max_epochs=30, random_state=0).fit(bags)
+    model = MIANFISClassifier(init=given, max_conditions=2, training=Training(max_epochs=30), random_state=0).fit(bags)
     assert all(len(rule.antecedent) == 2 for rule in model.rules_.rules)
     model.save(tmp_path / "short.json")
     loaded = load_model(tmp_path / "short.json")
@@ -234,4 +243,4 @@ def test_rules_with_or_and_not_cannot_be_shortened():
     bags = make_two_concepts(random_state=0)
     with pytest.raises(ParameterError, match="plain conjunctions"):
         MIANFISClassifier(init=rules, max_conditions=1, random_state=0).fit(bags)
-    MIANFISClassifier(init=rules, max_conditions=2, max_epochs=1, random_state=0).fit(bags)
+    MIANFISClassifier(init=rules, max_conditions=2, training=Training(max_epochs=1), random_state=0).fit(bags)

@@ -13,7 +13,10 @@ from fuzzymil import (
     MIMamdani,
     NaiveMIL,
     PerInstance,
+    RuleClassifier,
+    RuleRegressor,
 )
+from fuzzymil.estimators import network_parameters
 
 QUICK = {"n_rules": 3, "max_epochs": 60, "learning_rate": 0.1, "random_state": 0}
 
@@ -32,12 +35,12 @@ def expected_to_fail(estimator):
 
 @parametrize_with_checks(
     [
-        MIANFISClassifier(random_state=0),
-        MIANFISRegressor(random_state=0),
-        MIANFISClassifier(**QUICK),
-        MIANFISRegressor(**QUICK),
-        ANFISClassifier(**QUICK),
-        ANFISRegressor(**QUICK),
+        RuleClassifier(random_state=0),
+        RuleRegressor(random_state=0),
+        MIANFISClassifier(**network_parameters(**QUICK)),
+        MIANFISRegressor(**network_parameters(**QUICK)),
+        ANFISClassifier(**network_parameters(**QUICK)),
+        ANFISRegressor(**network_parameters(**QUICK)),
         NaiveMIL(LogisticRegression()),
         NaiveMIL(LinearRegression(), pool="mean"),
         MIMamdani(random_state=0),

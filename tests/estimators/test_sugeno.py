@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sky import BAGS, INPUTS, LABELS, RULES
 
-from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase, Training
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
@@ -117,7 +117,7 @@ def test_the_same_text_gives_the_same_numbers_wherever_it_is_read(stated, operat
     expected = parsed.infer(BAGS).output
     np.testing.assert_array_equal(MISugeno(rules=text).infer(BAGS).output, expected)
     np.testing.assert_array_equal(MISugeno(rules=text).fit(BAGS).rules_.infer(BAGS).output, expected)
-    written = MIANFISClassifier(init=parsed, max_epochs=0).fit(BAGS, LABELS)
+    written = MIANFISClassifier(init=parsed, training=Training(max_epochs=0)).fit(BAGS, LABELS)
     np.testing.assert_allclose(written.rules_.infer(BAGS).output, expected, rtol=1e-5)  # trained in 32 bit
 
 

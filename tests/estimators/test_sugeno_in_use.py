@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sky import BAGS, INPUTS, LABELS, RULES
 
-from fuzzymil import Bags, MIANFISClassifier, MISugeno, PerInstance, load_model
+from fuzzymil import Bags, MIANFISClassifier, MISugeno, PerInstance, Training, load_model
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.inference.membership import Gaussian
@@ -101,7 +101,7 @@ def test_it_is_drawn_and_explained_like_a_learned_model():
 def test_training_may_start_from_it():
     bags = make_two_concepts(10, 10, random_state=0)
     expert = concepts().rule_base
-    learned = MIANFISClassifier(init=expert, max_epochs=2, random_state=0).fit(bags)
+    learned = MIANFISClassifier(init=expert, training=Training(max_epochs=2), random_state=0).fit(bags)
     assert learned.rules_.n_rules == expert.n_rules
 
 

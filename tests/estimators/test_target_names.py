@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fuzzymil import Bags, MIANFISRegressor
+from fuzzymil import Bags, RuleRegressor
 from fuzzymil.estimators.inputs import target_names
 
 
@@ -18,13 +18,11 @@ def table():
 
 def test_a_regressor_speaks_of_the_column(table):
     bags = Bags.from_frame(table, "user", "spent")
-    model = MIANFISRegressor(max_conditions=1, random_state=0).fit(bags)
+    model = RuleRegressor(max_conditions=1, random_state=0).fit(bags)
     assert model.rules_.output_names == ("spent",)
     assert "THEN spent +=" in str(model.rules_)
     assert "spent = " in model.explain(bags, bag=3).to_text()
-    assert MIANFISRegressor(max_conditions=1, random_state=0).fit(bags[:15] + bags[15:]).rules_.output_names == (
-        "spent",
-    )
+    assert RuleRegressor(max_conditions=1, random_state=0).fit(bags[:15] + bags[15:]).rules_.output_names == ("spent",)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,9 @@ import optax
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from small_fits import BAGS, CENTERS, DOUBLE, NUMBERS, WIDTHS, WORDS, Y, classifier, regressor
+from small_fits import BAGS, CENTERS, NUMBERS, WIDTHS, WORDS, Y, classifier, regressor
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, RunOptions, Variant
-
-RAW = Variant(standardize=False)
-
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, Training
 
 # ---------------------------------------------------------------------- weights
 
@@ -41,7 +38,7 @@ def test_a_bag_of_weight_zero_is_absent(loss):
     weights = np.ones(len(BAGS))
     weights[[2, 9, 20]] = 0
     there = weights > 0
-    fit = {"loss": loss, "init": (CENTERS, WIDTHS), "variant": RAW, "run": DOUBLE, "max_epochs": 20}
+    fit = {"loss": loss, "init": (CENTERS, WIDTHS), "standardize": False, "precision": "double", "max_epochs": 20}
     zero = classifier(**fit).fit(BAGS, Y, sample_weight=weights)
     absent = classifier(**fit).fit(BAGS[there], Y[there])
     np.testing.assert_allclose(zero.decision_function(BAGS), absent.decision_function(BAGS), rtol=1e-8, atol=1e-9)
@@ -53,7 +50,7 @@ def test_what_is_in_a_bag_of_weight_zero_does_not_matter_on_line():
     weights = np.ones(len(BAGS))
     weights[[2, 9, 20]] = 0
     other = Bags.from_list([bag + (weights[b] == 0) for b, bag in enumerate(BAGS)])
-    fit = {"init": (CENTERS, WIDTHS), "variant": RAW, "run": DOUBLE, "batch_size": 1}
+    fit = {"init": (CENTERS, WIDTHS), "standardize": False, "precision": "double", "batch_size": 1}
     one = classifier(**fit).fit(BAGS, Y, sample_weight=weights)
     two = classifier(**fit).fit(other, np.where(weights == 0, 1 - Y, Y), sample_weight=weights)
     np.testing.assert_allclose(two.decision_function(BAGS), one.decision_function(BAGS), rtol=1e-9, atol=1e-10)
@@ -61,7 +58,7 @@ def test_what_is_in_a_bag_of_weight_zero_does_not_matter_on_line():
 
 @pytest.mark.slow
 def test_a_weight_of_two_counts_as_the_bag_twice():
-    fit = {"init": (CENTERS, WIDTHS), "variant": RAW, "run": DOUBLE, "max_epochs": 20}
+    fit = {"init": (CENTERS, WIDTHS), "standardize": False, "precision": "double", "max_epochs": 20}
     weights = np.where(np.arange(len(BAGS)) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(len(BAGS)), weights.astype(int))
     weighted = classifier(**fit).fit(BAGS, Y, sample_weight=weights)
@@ -76,18 +73,16 @@ def test_a_weight_of_two_counts_as_the_bag_twice():
 @pytest.mark.parametrize("order", [0, 1])
 def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
     rules = RuleBase.from_arrays(CENTERS, WIDTHS, np.arange(3.0 * (1 + 2 * order)).reshape(3, 1, -1), alpha=2.0)
-    model = classifier(
-        init=rules, order=order, rule_keep_prob=0.6, variant=Variant(rule_dropout="paper"), max_epochs=0
-    ).fit(BAGS, Y)
+    model = classifier(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="paper", max_epochs=0).fit(BAGS, Y)
     output = model.initial_rules_.infer(BAGS).output
     np.testing.assert_allclose(output, rules.infer(BAGS).output, rtol=1e-5)
     np.testing.assert_allclose(model.rules_.infer(BAGS).output, 0.6 * output, rtol=1e-5)
     np.testing.assert_allclose(model.decision_function(BAGS), 0.6 * output[:, 0] - 0.5, rtol=1e-4, atol=1e-6)
     shared = classifier(init=rules, order=order, rule_keep_prob=0.6, max_epochs=0)
     np.testing.assert_allclose(shared.fit(BAGS, Y).rules_.infer(BAGS).output, output, rtol=1e-5)
-    numbers = regressor(
-        init=rules, order=order, rule_keep_prob=0.6, variant=Variant(rule_dropout="paper"), max_epochs=0
-    ).fit(BAGS, NUMBERS)
+    numbers = regressor(init=rules, order=order, rule_keep_prob=0.6, rule_dropout="paper", max_epochs=0).fit(
+        BAGS, NUMBERS
+    )
     mean = NUMBERS.mean()
     np.testing.assert_allclose(numbers.predict(BAGS) - mean, 0.6 * (output[:, 0] - mean), rtol=1e-4, atol=1e-5)
 
@@ -98,7 +93,7 @@ def test_the_factor_of_rule_dropout_is_folded_into_the_rules(order):
 def test_training_with_rule_dropout(rule_dropout, batch_size):
     model = classifier(
         rule_keep_prob=0.8,
-        variant=Variant(rule_dropout=rule_dropout),
+        rule_dropout=rule_dropout,
         batch_size=batch_size,
         max_epochs=60,
         init="random",
@@ -160,7 +155,7 @@ def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighb
     """Rows of the next bag stand beside a bag's own as padding; theirs must not reach its gradient."""
     bags = [np.array([[0.0], [0.1]]), np.array([[100.0], [99.9]])] * 4
     rules = RuleBase.from_arrays([[0.0], [100.0]], [[1.0], [1.0]], [0.4, 0.6])
-    model = classifier(init=rules, batch_size=1, max_epochs=3, variant=RAW, run=RunOptions(precision=precision))
+    model = classifier(init=rules, batch_size=1, max_epochs=3, standardize=False, precision=precision)
     model.fit(bags, [0, 1] * 4)  # a warning (of divergence) is an error here
     assert model.n_iter_ == 3
     np.testing.assert_array_equal(model.predict(bags), [0, 1] * 4)
@@ -171,9 +166,9 @@ def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighb
 def test_plain_gradient_descent_takes_the_step_of_the_formula():
     """One step on constant conclusions only: d/db of the mean squared error is -2 w (y - O)."""
     rules = RuleBase.from_arrays(CENTERS, WIDTHS, [0.2, 0.8, 0.5])
-    model = classifier(init=rules, optimizer="sgd", learning_rate=0.1, max_epochs=1, run=DOUBLE, variant=RAW).fit(
-        BAGS, Y
-    )
+    model = classifier(
+        init=rules, optimizer="sgd", learning_rate=0.1, max_epochs=1, precision="double", standardize=False
+    ).fit(BAGS, Y)
     seen = rules.infer(BAGS)
     gradient = -2 * (seen.normalized * (Y - seen.output[:, 0])[:, None]).mean(axis=0)
     np.testing.assert_allclose(model.rules_.coefs[:, 0, 0], np.array([0.2, 0.8, 0.5]) - 0.1 * gradient, rtol=1e-10)
@@ -182,22 +177,16 @@ def test_plain_gradient_descent_takes_the_step_of_the_formula():
 @pytest.mark.slow
 def test_the_papers_settings_in_one_call():
     model = MIANFISClassifier.paper(3, 0.5, max_epochs=10, random_state=0)
-    assert (model.n_rules, model.init_width, model.max_epochs) == (3, 0.5, 10)
-    expected = {
-        "optimizer": "sgd", "learning_rate": 0.1, "batch_size": 1, "variant": "paper", "init": "fcm",
-        "alpha": 1.0, "order": 0,
-        "membership": "gaussian", "t_norm": "product", "aggregation": "softmax", "loss": "squared_error",
-    }  # fmt: skip
-    assert {name: model.get_params()[name] for name in expected} == expected
-    literal = Variant(
+    assert (model.n_rules, model.init, model.order, model.alpha, model.operators) == (3, "fcm", 0, 1.0, None)
+    assert model.training == Training(
         update_rule="paper", width_scale="direct", init_outputs="ones", init_bags="positive", rule_dropout="paper",
-        standardize=False, clip=None,
+        standardize=False, clip=None, optimizer="sgd", learning_rate=0.1, batch_size=1, loss="squared_error",
+        rule_keep_prob=None, init_width=0.5, max_epochs=10,
     )  # fmt: skip
-    assert Variant.of(model.variant) == literal
     model.fit(BAGS, Y)
     np.testing.assert_array_equal(model.initial_rules_.coefs, np.ones((3, 1, 1)))
     np.testing.assert_allclose(model.initial_rules_.widths, 0.5)
     assert model.history_["loss"][-1] < model.history_["loss"][0]
-    assert MIANFISClassifier.paper(2, 1.0).max_epochs == 150
+    assert MIANFISClassifier.paper(2, 1.0).training.max_epochs == 150
     with pytest.raises(TypeError, match="nonsense"):
         MIANFISClassifier.paper(2, 1.0, nonsense=1)

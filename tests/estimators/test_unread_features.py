@@ -4,7 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, load_model
+from fuzzymil import (
+    Bags,
+    InputError,
+    MIANFISRegressor,
+    MIMamdani,
+    MISugeno,
+    NaiveMIL,
+    RuleClassifier,
+    Training,
+    load_model,
+)
 
 TEXT = """
 VARIABLE pages: high = Sigmoid(5, 2)
@@ -40,7 +50,7 @@ def read(table, without=(), columns=None):
 @pytest.mark.parametrize("missing", ["median", "average", "condition", "ignore", "error"])
 def test_answers_do_not_depend_on_what_no_rule_reads(table, tmp_path, missing):
     bags = read(table)
-    model = MIANFISClassifier(max_conditions=1, missing=missing, random_state=0).fit(bags)
+    model = RuleClassifier(max_conditions=1, missing=missing, random_state=0).fit(bags)
     assert model.used_features_ == ("pages",)
     model.save(tmp_path / "model.json")
     for each in (model, load_model(tmp_path / "model.json")):
@@ -58,7 +68,9 @@ def test_answers_do_not_depend_on_what_no_rule_reads(table, tmp_path, missing):
 @pytest.mark.filterwarnings("ignore:Columns not used")
 def test_conclusions_read_features_too(table):
     bags = read(table.drop(columns="channel"))
-    model = MIANFISRegressor(2, order=1, max_epochs=3, missing="median", random_state=0).fit(bags, bags.labels + 0.0)
+    model = MIANFISRegressor(2, order=1, missing="median", training=Training(max_epochs=3), random_state=0).fit(
+        bags, bags.labels + 0.0
+    )
     assert model.used_features_ == ("pages", "hour")  # every rule has a slope for each
     with pytest.raises(InputError, match="no feature 'hour'"):
         model.predict(read(table, ["hour"], columns=model.columns_))

@@ -8,9 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, BagStream, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase
+from fuzzymil import Bags, BagStream, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase, Training
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.estimators.persistence import model_from_dict, model_to_dict
 from fuzzymil.explain import Coverage, explain
 from fuzzymil.explain.coverage import _of_bags, used_features
@@ -113,7 +114,7 @@ def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
     """It makes its coverage when it is asked for it, of the bags as they were, and before it is pickled or copied."""
     bags = random_bags(12, np.random.default_rng(5))
     values, labels = np.array(bags.instances), np.arange(12) % 2
-    model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
+    model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0)
     expected = Coverage.of(bags, range(3)).to_dict()
     model.fit(Bags(values, bags.offsets), labels)
     model.predict_proba(bags), model.predict(bags)  # nobody asks for it
@@ -127,7 +128,7 @@ def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
 def test_of_many_values_a_network_makes_its_coverage_at_once(monkeypatch):
     monkeypatch.setattr("fuzzymil.estimators._jobs._FEW_VALUES", 10)
     bags = random_bags(12, np.random.default_rng(5))
-    model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0).fit(bags, np.arange(12) % 2)
+    model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0).fit(bags, np.arange(12) % 2)
     assert isinstance(vars(model)["_coverage"][0], Coverage)
 
 
@@ -246,7 +247,7 @@ QUICK = {"n_rules": 2, "max_epochs": 2, "random_state": 0}
 
 
 def fitted(**settings):
-    return MIANFISClassifier(**QUICK | settings).fit(CONCEPTS)
+    return MIANFISClassifier(**network_parameters(**QUICK | settings)).fit(CONCEPTS)
 
 
 def test_predictions_and_explanations_agree():
@@ -309,7 +310,7 @@ def test_part_of_the_data_does_not_change_what_is_usual():
     before = model.coverage_
     model.partial_fit(CONCEPTS[:3])
     assert model.coverage_ is before
-    first = MIANFISClassifier(**QUICK).partial_fit(CONCEPTS)
+    first = MIANFISClassifier(**network_parameters(**QUICK)).partial_fit(CONCEPTS)
     assert first.coverage_.typicality.tolist() == before.typicality.tolist()
     assert model.fit(CONCEPTS[::2]).coverage_ is not before
 
@@ -322,7 +323,7 @@ def test_other_rules_keep_the_coverage_of_the_model():
 
 def test_a_stream_is_covered_like_its_bags():
     stream = BagStream(lambda part: CONCEPTS[part * 15 : (part + 1) * 15], 2)
-    model = MIANFISClassifier(**QUICK).fit(stream)
+    model = MIANFISClassifier(**network_parameters(**QUICK)).fit(stream)
     assert model.predictions(stream).coverage.tolist() == model.predictions(CONCEPTS).coverage.tolist()
     assert fitted().coverage_.typicality.tolist() == model.coverage_.typicality.tolist()
 
@@ -338,6 +339,6 @@ def test_rules_that_were_not_learned_have_no_coverage():
 
 def test_a_regressor_and_single_instances_have_coverage():
     numbers = np.array([bag.max() for bag in CONCEPTS])
-    model = MIANFISRegressor(**QUICK).fit(CONCEPTS, numbers)
+    model = MIANFISRegressor(**network_parameters(**QUICK)).fit(CONCEPTS, numbers)
     assert model.predictions(CONCEPTS).coverage.shape == (30,)
     assert model.instance_scores(CONCEPTS).shape == (CONCEPTS.n_instances,)

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MISugeno, RuleBase
+from fuzzymil import Bags, MISugeno, RuleBase, RuleClassifier, RuleRegressor
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags.columns import Column, Columns
-from fuzzymil.estimators import SavedNetwork, model_to_dict
+from fuzzymil.estimators import SavedModel, model_to_dict
 
 RULES = """
     VARIABLE pages FROM 0 TO 20: high = Sigmoid(10, 1)
@@ -64,7 +64,7 @@ def test_the_range_leaves_out_outliers():
 
 def test_any_class_can_be_shown():
     model = model_of("SOME")
-    yes, no = (model.effect(BAGS, "pages", positive=name).curves[0] for name in ("yes", "no"))
+    yes, no = (model.effect(BAGS, "pages", pos_label=name).curves[0] for name in ("yes", "no"))
     np.testing.assert_allclose(yes.all_instances + no.all_instances, 1)
     assert (yes.place, no.place) == (1, 0)
     centers, widths = [[5, 10], [10, 30], [15, 50]], np.full((3, 2), 9.0)
@@ -75,18 +75,18 @@ def test_any_class_can_be_shown():
     found = several.effect(BAGS, "stay", n_points=5)
     assert [curve.name for curve in found.curves] == ["a", "b", "c"]
     np.testing.assert_allclose(sum(curve.all_instances for curve in found.curves), 1)
-    assert several.effect(BAGS, "stay", positive="b").curves[0].place == 1
+    assert several.effect(BAGS, "stay", pos_label="b").curves[0].place == 1
 
 
 def test_numbers():
     y = np.maximum.reduceat(BAGS.instances[:, 0], BAGS.offsets[:-1])
-    model = MIANFISRegressor(random_state=0).fit(BAGS, y)
+    model = RuleRegressor(random_state=0).fit(BAGS, y)
     found = model.effect(BAGS, "pages")
     assert not found.classifies
     assert found.curves[0].name == model.rules_.output_names[0]
     assert found.curves[0].all_instances[-1] > found.curves[0].all_instances[0] + 5
     with pytest.raises(ParameterError, match="predicts numbers"):
-        model.effect(BAGS, "pages", positive="yes")
+        model.effect(BAGS, "pages", pos_label="yes")
 
 
 def test_categories_are_tried_one_by_one():
@@ -109,8 +109,8 @@ def test_very_many_bags_are_sampled():
 
 
 def test_saved_networks_have_effects_too():
-    model = MIANFISClassifier(random_state=0).fit(BAGS)
-    saved = SavedNetwork.of(model_to_dict(model))
+    model = RuleClassifier(random_state=0).fit(BAGS)
+    saved = SavedModel.of(model_to_dict(model))
     expected = model.effect(BAGS, 0).curves[0].one_instance
     np.testing.assert_allclose(saved.effect(BAGS, 0).curves[0].one_instance, expected)
 
@@ -134,7 +134,7 @@ def test_mistakes():
     with pytest.raises(ParameterError, match=r"n_points.*got 1"):
         model.effect(BAGS, 0, n_points=1)
     with pytest.raises(ParameterError, match=r"'no', 'yes'.*'maybe'|no, yes.*'maybe'"):
-        model.effect(BAGS, 0, positive="maybe")
+        model.effect(BAGS, 0, pos_label="maybe")
     nothing = Bags(np.full((3, 2), np.nan), [0, 3], feature_names=BAGS.feature_names)
     with pytest.raises(InputError, match=r"'pages' are missing"):
         MISugeno(rules=RULES.format(quantifier="SOME"), threshold=0.0, missing="ignore").fit(BAGS).effect(nothing, 0)

@@ -9,7 +9,7 @@ import pytest
 from explained_models import BAGS, MODELS, PATCHES, SHARP, SKY, bags_for, model
 from sklearn.exceptions import NotFittedError
 
-from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase
+from fuzzymil import Bags, MISugeno, RuleBase, RuleClassifier
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.explain import explain, explain_many
 from fuzzymil.rules.rule import Rule
@@ -176,7 +176,7 @@ def test_mistakes_are_reported(bags, settings, message):
 
 def test_an_unfitted_model_explains_nothing():
     with pytest.raises(NotFittedError):
-        MIANFISClassifier().explain(BAGS)
+        RuleClassifier().explain(BAGS)
 
 
 def test_rule_bases_that_do_not_belong_together():

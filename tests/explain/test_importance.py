@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, RuleBase, load_model
+from fuzzymil import (
+    Bags,
+    MIMamdani,
+    MISugeno,
+    RuleBase,
+    RuleClassifier,
+    RuleRegressor,
+    load_model,
+)
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags import BagStream
 from fuzzymil.datasets import make_planted
@@ -76,7 +84,7 @@ def test_a_rule_is_as_important_as_the_score_drops_without_it(found):
         MISugeno(rules=RULES, threshold=0.0),
         MIMamdani(rules=MAMDANI),
         MISugeno(rules=NORMALIZED),
-        MIANFISClassifier(n_estimators=2, random_state=0),
+        RuleClassifier(n_estimators=2, random_state=0),
     ],
     ids=["additive", "mamdani", "normalized", "committee"],
 )
@@ -94,14 +102,14 @@ def test_every_kind_of_classifier(model):
 
 def test_numbers_and_several_targets():
     y = np.maximum.reduceat(BAGS.instances[:, 1], BAGS.offsets[:-1])
-    model = MIANFISRegressor(random_state=0).fit(BAGS[::2], y[::2])
+    model = RuleRegressor(random_state=0).fit(BAGS[::2], y[::2])
     found = model.importance(BAGS[1::2], y[1::2])
     assert found.score_name == "R²"
     assert found.score == pytest.approx(r2_score(y[1::2], model.predict(BAGS[1::2])))
     assert found.features[0].name == "size"
     assert found.features[0].drop > 0.5
     both = np.column_stack([y, -y])
-    model = MIANFISRegressor(random_state=0).fit(BAGS, both)
+    model = RuleRegressor(random_state=0).fit(BAGS, both)
     assert model.importance(BAGS, both, n_repeats=2).features[0].name == "size"
 
 
@@ -116,7 +124,7 @@ def test_any_score_can_be_measured():
 
 def test_several_classes():
     labels = np.where(BAGS.labels, "sky", np.where(BAGS.sizes > 2, "sea", "land"))
-    model = MIANFISClassifier(random_state=0).fit(BAGS, labels)
+    model = RuleClassifier(random_state=0).fit(BAGS, labels)
     found = model.importance(BAGS, labels, scoring="roc_auc_ovr", n_repeats=3)
     assert found.features[0].name == "hue"
 
@@ -142,7 +150,7 @@ def test_a_feature_of_the_whole_bag_is_shuffled_over_bags():
 
 
 def test_training_bags_are_recognized(tmp_path):
-    model = MIANFISClassifier(random_state=0).fit(BAGS[::2])
+    model = RuleClassifier(random_state=0).fit(BAGS[::2])
     model.save(tmp_path / "model.json")
     for each in (model, load_model(tmp_path / "model.json")):
         seen = each.importance(BAGS[::2], n_repeats=1)
@@ -160,7 +168,7 @@ def test_training_bags_are_recognized(tmp_path):
 
 
 def test_models_of_earlier_files_do_not_know_their_training_bags(tmp_path):
-    model = MIANFISClassifier(random_state=0).fit(BAGS)
+    model = RuleClassifier(random_state=0).fit(BAGS)
     model.save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     del document["coverage"]["prints"]
@@ -212,9 +220,7 @@ def test_mistakes():
 
 def test_folds_are_averaged():
     bags = make_planted("some", n_bags=60, n_noise=2, random_state=0)
-    parts = [
-        MIANFISClassifier(random_state=0).fit(bags[n::2]).importance(bags[1 - n :: 2], n_repeats=2) for n in (0, 1)
-    ]
+    parts = [RuleClassifier(random_state=0).fit(bags[n::2]).importance(bags[1 - n :: 2], n_repeats=2) for n in (0, 1)]
     found = Importance.over_folds(parts)
     name = found.features[0].name
     drops = [next(each.drop for each in part.features if each.name == name) for part in parts]

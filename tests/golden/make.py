@@ -14,13 +14,22 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, Variant, __version__
+from fuzzymil import (
+    ANFISClassifier,
+    Bags,
+    MIANFISClassifier,
+    MIANFISRegressor,
+    RuleBase,
+    RuleClassifier,
+    RuleRegressor,
+    __version__,
+)
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule, Variable
 
 QUICK = {"n_rules": 3, "max_epochs": 10, "random_state": 0}
-PRINTED_DROPOUT = Variant(rule_dropout="paper")
 
 
 def mixed_rules():
@@ -67,18 +76,22 @@ def cases(bags):
     rows = bags.instances[:40]
     sides = np.where(rows[:, 0] > rows[:, 1], "left", "a long way right")
     few = [bag.tolist() for bag in bags[::3]]
-    yield "binary.json", MIANFISClassifier(**QUICK).fit(named), ["width", "depth"], few
-    first_order = MIANFISClassifier(order=1, loss="cross_entropy", **QUICK).fit(bags, words)
+    yield "binary.json", MIANFISClassifier(**network_parameters(**QUICK)).fit(named), ["width", "depth"], few
+    first_order = MIANFISClassifier(**network_parameters(order=1, loss="cross_entropy", **QUICK)).fit(bags, words)
     yield "three_classes_first_order.json", first_order, None, few
-    members = MIANFISRegressor(n_estimators=2, init="random", rule_keep_prob=0.8, variant=PRINTED_DROPOUT, **QUICK)
+    members = MIANFISRegressor(
+        **network_parameters(n_estimators=2, init="random", rule_dropout="paper", rule_keep_prob=0.8, **QUICK)
+    )
     members.fit(bags, numbers)
     yield "regressor_two_members.json", members, None, few
-    bell = ANFISClassifier(membership="bell", loss="hinge", class_weight={"left": 2.0}, **QUICK).fit(rows, sides)
+    bell = ANFISClassifier(
+        **network_parameters(class_weight={"left": 2.0}, membership="bell", loss="hinge", **QUICK)
+    ).fit(rows, sides)
     yield "plain_bell_hinge.json", bell, None, [[row] for row in rows[:10].tolist()]
     yield "mixed_rules.json", mixed_rules(), ["width", "größe"], [*few, [[100.0, -100.0]]]
     yield "scorecard.json", scorecard(), ["width", "größe"], [*few, [[100.0, -100.0]]]
-    yield "chosen.json", MIANFISClassifier(random_state=0).fit(named), ["width", "depth"], few
-    committee = MIANFISRegressor(5, max_conditions=2, n_estimators=2, random_state=0).fit(bags, numbers)
+    yield "chosen.json", RuleClassifier(random_state=0).fit(named), ["width", "depth"], few
+    committee = RuleRegressor(5, max_conditions=2, n_estimators=2, random_state=0).fit(bags, numbers)
     yield "chosen_regressor_two_members.json", committee, None, few
 
 

@@ -34,7 +34,11 @@ def spelled_out(rules, bags, rule):
             return float(np.isnan(value))
         if not np.isnan(value):
             return float(variable.terms[term](value))
-        return float(variable.terms[term](np.array(variable.gaps)).mean()) if variable.gaps else unknown
+        return (
+            float(variable.terms[term](np.array(variable.missing_values)).mean())
+            if variable.missing_values
+            else unknown
+        )
 
     return [
         rule(functools.partial(degree, pages, x), lambda term, unknown=1.0, y=y: degree(z, y, term, unknown))
@@ -82,7 +86,7 @@ def test_long_conjunctions_of_gaussians_take_the_fast_way_to_the_same_truth(quan
     expected = [
         np.prod(
             [
-                v.terms["near"](np.array(v.gaps if np.isnan(value) else [value])).mean()
+                v.terms["near"](np.array(v.missing_values if np.isnan(value) else [value])).mean()
                 for v, value in zip(rules.variables, row, strict=True)
             ]
         )
@@ -132,7 +136,7 @@ def test_text_and_json_keep_gaps_and_ask_for_them():
         "VARIABLE pages FROM 0 TO 9 MISSING AS -1.5, 4: high = Sigmoid(5, 1)\n"
         "IF SOME (channel is missing AND pages is not missing) THEN y += 1"
     )
-    assert rules.variables[0].gaps == (1.0, 0.0)
+    assert rules.variables[0].missing_values == (1.0, 0.0)
     assert rules.variables[0].terms["missing"] == Missing()
     assert 'MISSING AS "live chat", email: ONE OF' in rules.to_source()
     assert RuleBase.parse(rules.to_source()) == rules
@@ -149,9 +153,9 @@ def test_a_term_of_ones_own_called_missing_stays():
 
 
 def test_rules_that_ignore_gaps_let_them_satisfy_everything():
-    rules = RuleBase.parse(f"{TEXT}\nIF SOME pages is high THEN y += 1").ignoring_gaps()
+    rules = RuleBase.parse(f"{TEXT}\nIF SOME pages is high THEN y += 1").ignoring_missing_values()
     assert rules.infer([[[NAN, 0.0]]]).truth.item() == 1.0
-    assert rules.ignoring_gaps() is rules
+    assert rules.ignoring_missing_values() is rules
 
 
 def test_an_explanation_states_the_degree_of_a_gap():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_up_alarms import EPOCHS, SMALL, made_up
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import MIANFISClassifier, Training
 from paper import landmine
 from paper.experiment import Options
 from paper.landmine import METHODS, OnBags
@@ -25,7 +25,7 @@ def results(alarms):
     patch.setattr(Options, "n_folds", 2)
     patch.setattr(landmine.gpr, "draw_alarms", lambda *counts, **settings: alarms)
     patch.setattr("paper.landmine.N_REPLICATES", 20)
-    variants = {"normalized rules, alpha 5": OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, alpha=5.0))}
+    variants = {"MI-ANFIS, alpha 5": OnBags(MIANFISClassifier(3, alpha=5.0, training=Training(max_epochs=EPOCHS)))}
     patch.setattr(landmine, "_variants", lambda options: variants)
     options = Options(seed=100, quick=True)
     units = landmine._units(options)

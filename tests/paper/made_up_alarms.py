@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani, Variant
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, MIMamdani, RuleClassifier, Training
 from paper import landmine
 from paper.landmine import (
     METHODS,
@@ -45,16 +45,16 @@ def made_up(n=24, seed=0):
 
 
 SMALL = {
-    REFERENCE: OnBags(MIANFISClassifier(3)),
-    NORMALIZED: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS)),
-    START: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, variant=Variant(init_bags="positive"))),
-    PAPER: OnBags(MIANFISClassifier(3, max_epochs=EPOCHS, variant=Variant(init_bags="all"))),
-    **{name: OnWindows(ANFISClassifier(3, max_epochs=EPOCHS), method.labels, method.pool)
+    REFERENCE: OnBags(RuleClassifier(3)),
+    NORMALIZED: OnBags(MIANFISClassifier(3, training=Training(max_epochs=EPOCHS))),
+    START: OnBags(MIANFISClassifier(3, training=Training(max_epochs=EPOCHS, init_bags="positive"))),
+    PAPER: OnBags(MIANFISClassifier(3, training=Training(max_epochs=EPOCHS, init_bags="all"))),
+    **{name: OnWindows(ANFISClassifier(3, training=Training(max_epochs=EPOCHS)), method.labels, method.pool)
        for name, method in METHODS.items()
        if isinstance(method, OnWindows) and isinstance(method.estimator, ANFISClassifier)},
     **{name: OnWindows(MIMamdani(n_rules=4), method.labels)
        for name, method in METHODS.items()
        if isinstance(method, OnWindows) and isinstance(method.estimator, MIMamdani)},
     **{name: method for name, method in METHODS.items() if isinstance(method, Single | Embedding)},
-    "ANFIS on the loudest window": OnLoudest(ANFISClassifier(3, max_epochs=EPOCHS)),
+    "ANFIS on the loudest window": OnLoudest(ANFISClassifier(3, training=Training(max_epochs=EPOCHS))),
 }  # fmt: skip

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, NaiveMIL
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, NaiveMIL, RuleClassifier, Training
 from fuzzymil._utils.errors import InputError
 from fuzzymil.rules import RuleBase
 from paper import benchmarks, experiment
@@ -85,7 +85,7 @@ def test_test_bags_change_nothing_that_is_fitted(pipeline):
 def test_permuted_labels_give_chance():
     bags = musk_like(3, n_bags=60)
     labels = np.asarray(bags.labels)
-    recipe = Recipe(MIANFISClassifier(4, max_epochs=40))
+    recipe = Recipe(MIANFISClassifier(4, training=Training(max_epochs=40)))
     real = evaluate(recipe, bags, labels, 5, seeds_of(6, "real"))
     assert np.mean(real["auc"]) > 0.8
     rng = np.random.RandomState(0)
@@ -101,7 +101,7 @@ def test_permuted_labels_give_chance():
 def test_naive_scores_pool_the_raw_outputs_of_instances():
     bags = musk_like()
     labels = np.asarray(bags.labels)
-    recipe = Recipe(ANFISClassifier(3, max_epochs=10), naive=True)
+    recipe = Recipe(ANFISClassifier(3, training=Training(max_epochs=10)), naive=True)
     model = recipe.model(random_state=5).fit(bags, labels)
     assert isinstance(model, NaiveMIL)
     assert np.array_equal(scores_of(model, bags) > 0, model.decision_function(bags) > 0)
@@ -122,7 +122,7 @@ def test_choice_is_by_accuracy_then_auc_then_order():
         answers[negatives[: int(share * len(negatives))]] = score
         return answers
 
-    candidates = [NaiveMIL(ANFISClassifier(2, max_epochs=0)) for _ in raised]
+    candidates = [NaiveMIL(ANFISClassifier(2, training=Training(max_epochs=0))) for _ in raised]
     everything = [np.arange(len(bags))]
     assert best_candidates(candidates, bags, np.asarray(bags.labels), everything, [0], scores, 2) == [2]
 
@@ -130,7 +130,9 @@ def test_choice_is_by_accuracy_then_auc_then_order():
 @pytest.mark.slow
 def test_cross_validation_reports_every_fold():
     bags = musk_like()
-    recipe = Recipe(ANFISClassifier(3, max_epochs=5), naive=True, grid=({"n_rules": 2}, {"n_rules": 3}))
+    recipe = Recipe(
+        ANFISClassifier(3, training=Training(max_epochs=5)), naive=True, grid=({"n_rules": 2}, {"n_rules": 3})
+    )
     found = evaluate(recipe, bags, np.asarray(bags.labels), 4, seeds_of(5, 1))
     for name in ("accuracy", "auc", "accuracy_mean_pool", "auc_mean_pool", "chosen"):
         assert len(found[name]) == 4
@@ -188,7 +190,7 @@ def test_recipes_follow_the_paper():
         assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")
     assert recipes("musk2")["committee", "mi"].estimator.n_estimators == 10
     default = recipes("musk2")["default", "mi"].estimator
-    assert default.get_params() == MIANFISClassifier().get_params()
+    assert default.get_params() == RuleClassifier().get_params()
 
 
 def test_benchmarks_have_one_unit_per_fold(monkeypatch, tmp_path):

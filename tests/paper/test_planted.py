@@ -10,9 +10,10 @@ from rich.console import Console
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, Training
 from fuzzymil.comparators import APR, EmbeddingForest, EmbeddingLogistic
 from fuzzymil.datasets import PLANTED, make_planted
+from fuzzymil.estimators import network_parameters
 from fuzzymil.explain import explain_many
 from paper import planted
 from paper.experiment import Options
@@ -230,7 +231,7 @@ def test_units_of_a_full_run():
 
 
 def test_methods_at_a_number_of_bags():
-    short = "MI-ANFIS, short normalized rules"
+    short = "MI-ANFIS, short rules"
     assert short in methods_at(200, Options())
     assert short not in methods_at(60, Options())
     assert short not in methods_at(200, Options(quick=True))
@@ -242,7 +243,11 @@ def test_methods_at_a_number_of_bags():
 def test_path_of_a_cross_validation(tmp_path):
     """As another experiment would use it."""
     bags = make_planted("some", 40, 1, random_state=0)
-    runs = [evaluate(Recipe(MIANFISClassifier(2, max_epochs=2)), bags, np.asarray(bags.labels), 2, [1, 2, 3])] * 2
+    runs = [
+        evaluate(
+            Recipe(MIANFISClassifier(2, training=Training(max_epochs=2))), bags, np.asarray(bags.labels), 2, [1, 2, 3]
+        )
+    ] * 2
     found = point(2, [run["accuracy"] for run in runs], [size for run in runs for size in run["sizes"]])
     assert found["n_conditions"] == 6
     assert found["deviation"] == 0
@@ -275,7 +280,7 @@ def test_recipes_are_bounded():
 # ---------------------------------------------------------------------- a small run
 
 SMALL = {
-    OWN: Method(MIANFISClassifier(2, init="kmeans", max_epochs=3), rules=True),
+    OWN: Method(MIANFISClassifier(2, training=Training(max_epochs=3)), rules=True),
     "forest": Method(EmbeddingForest(20), probability=lambda decision: decision + 0.5),
     "APR": Method(APR(), scaled=True),
     BOOSTING: Method(EmbeddingLogistic()),
@@ -293,7 +298,9 @@ def shrink(patch):
     patch.setattr(
         planted,
         "recipes",
-        lambda quick: {(way, n): Recipe(MIANFISClassifier(n, **settings)) for way in WAYS for n in (2, 3)},
+        lambda quick: {
+            (way, n): Recipe(MIANFISClassifier(n, **network_parameters(**settings))) for way in WAYS for n in (2, 3)
+        },
     )
 
 

@@ -180,21 +180,21 @@ def test_benchmark_report(tmp_path):
     first = tables[0]
     assert first.columns == ["method", "MUSK 1", "Fox", "mean", "rules", "conditions"]
     assert first.rows[0] == ["MI-ANFIS, printed in the paper", "93.5 ± 0.8", "66.4 ± 2.8", "", "", ""]
-    assert ["MI-ANFIS, default", "90.0 ± 0.0", "90.0 ± 0.0", "90.0 ± 0.0", "3", "4"] in [list(r) for r in first.rows]
+    assert ["RuleClassifier", "90.0 ± 0.0", "90.0 ± 0.0", "90.0 ± 0.0", "3", "4"] in [list(r) for r in first.rows]
     areas = next(table for table in tables if table.title.startswith("Area"))
-    assert areas.rows[0][:2] == ["MI-ANFIS, default", "95.0 ± 0.0"]
+    assert areas.rows[0][:2] == ["RuleClassifier", "95.0 ± 0.0"]
     sizes = next(table for table in tables if "conditions of a model" in table.title)
-    assert sizes.rows[0] == ["MI-ANFIS, default", "3.0 / 4.5", "3.0 / 4.5"]
+    assert sizes.rows[0] == ["RuleClassifier", "3.0 / 4.5", "3.0 / 4.5"]
     naive = ("normalized", "naive")
     assert compared(results, "musk1", ("default", "mi"), naive).mean == pytest.approx(10)
     assert compared(results, "musk1", ("default", "mi"), naive, "auc", "_mean_pool").mean == pytest.approx(15)
     findings = [block.words for block in report.blocks if getattr(block, "finding", False)]
     assert "90.0 / 95.0 (3 rules, 4 conditions)" in findings[0]
-    assert "normalized rules: accuracy: MUSK 1 better (+3.0" in findings[2]
+    assert "MI-ANFIS: accuracy: MUSK 1 better (+3.0" in findings[2]
     assert "at most 2 conditions: accuracy: MUSK 1 no clear difference (+0.0" in findings[3]
     assert "maximum pooling: accuracy: MUSK 1 better (+10.0" in findings[4]
     assert "mean pooling: accuracy: MUSK 1 worse (-10.0" in findings[5]
-    assert "| MI-ANFIS, default | 90.0 ± 0.0; 95.0 ± 0.0 |" in (tmp_path / "tables.md").read_text("utf-8")
+    assert "| RuleClassifier | 90.0 ± 0.0; 95.0 ± 0.0 |" in (tmp_path / "tables.md").read_text("utf-8")
     page = render([(report, tmp_path, {"Seed": "1"})], {})
     assert "93.5 ± 0.8" in page
     assert "3 settings (2 on Fox" in page

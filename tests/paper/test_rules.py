@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, RuleBase
+from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, RuleBase, Training
 from fuzzymil._utils.errors import InputError
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS
 from paper import rules
@@ -18,8 +18,8 @@ from paper.run import reproduce
 
 FULL = len(rules.LIMITS) * len(rules.WAYS)
 METHODS = {
-    "MI-ANFIS, default": Recipe(MIANFISClassifier(2, max_epochs=3)),
-    "Naive-ANFIS": Recipe(ANFISClassifier(2, max_epochs=3), naive=True),
+    "RuleClassifier": Recipe(MIANFISClassifier(2, training=Training(max_epochs=3))),
+    "Naive-ANFIS": Recipe(ANFISClassifier(2, training=Training(max_epochs=3)), naive=True),
 }
 
 
@@ -117,7 +117,7 @@ def test_cross_validation_of_shortened_rules():
     rng = np.random.RandomState(0)
     labels = np.arange(24) % 2
     bags = Bags.from_list([rng.normal(size=(2, 5)) + 2 * label for label in labels], labels=labels)
-    found = evaluate(Recipe(MIANFISClassifier(3, max_conditions=1, init="kmeans", max_epochs=6)), bags, labels, 3,
+    found = evaluate(Recipe(MIANFISClassifier(3, max_conditions=1, training=Training(max_epochs=6))), bags, labels, 3,
                            seeds_of(4, "cut"))  # fmt: skip
     assert found["sizes"] == [{"n_rules": 3, "n_conditions": 3}] * 3
     assert len(found["rmse"]) == 6 + 3 + 3  # from 5 conditions to 2 to 1, with half the epochs each

@@ -117,7 +117,7 @@ def test_two_classes_have_the_colors_of_directions():
     truth, scores = BAGS.labels, MODEL.decision_function(BAGS)
     likely = MODEL.predict_proba(BAGS)
     assert to_hex(RocDisplay.from_classes([(truth, scores)], ["no", "yes"]).curves[0].color) == HIGH.lower()
-    assert ReliabilityDisplay.from_classes([(truth, likely)], ["no", "yes"], positive="no").curves[0].color == LOW
+    assert ReliabilityDisplay.from_classes([(truth, likely)], ["no", "yes"], pos_label="no").curves[0].color == LOW
     assert SpaceDisplay.from_model(MODEL, BAGS, features=["pages", "visit"]).colors == (LOW, HIGH)
     assert FiringDisplay.from_rules(MODEL, BAGS).colors == [LOW, HIGH]
     assert named(HIGH) <= colors_of(EffectDisplay.from_model(MODEL, BAGS, ["pages"]).plot())
@@ -127,7 +127,7 @@ def test_two_classes_have_the_colors_of_directions():
 
 def test_the_class_that_rules_speak_for_is_the_high_one_even_if_it_sorts_first():
     turned = MISugeno(rules=TEXT.replace("yes", "no"), threshold=0.0).fit(BAGS)
-    assert turned.positive_ == "no"
+    assert turned.pos_label_ == "no"
     assert SpaceDisplay.from_model(turned, BAGS, features=["pages", "visit"]).colors == (HIGH, LOW)  # no, yes
     assert FiringDisplay.from_rules(turned, BAGS).colors == [HIGH, LOW]
     effect = EffectDisplay.from_model(turned, BAGS, ["pages"])
@@ -174,17 +174,17 @@ def test_curves_of_several_classes_and_their_mean():
         (alone,) = RocDisplay.from_scores({"": [(truth == name, scores[:, k])]}).curves
         np.testing.assert_allclose(each[k].detected, alone.detected)
     np.testing.assert_allclose(mean.areas, np.mean([curve.areas for curve in each], axis=0))
-    (only,) = RocDisplay.from_classes([(truth, scores)], SEVERAL_MODEL.classes_, positive="dog").curves
+    (only,) = RocDisplay.from_classes([(truth, scores)], SEVERAL_MODEL.classes_, pos_label="dog").curves
     np.testing.assert_allclose(only.detected, each[1].detected)
     with pytest.raises(ParameterError, match="'cow'"):
-        RocDisplay.from_classes([(truth, scores)], SEVERAL_MODEL.classes_, positive="cow")
+        RocDisplay.from_classes([(truth, scores)], SEVERAL_MODEL.classes_, pos_label="cow")
     with pytest.raises(InputError, match="3 classes"):
         RocDisplay.from_classes([(truth, scores[:, 0])], SEVERAL_MODEL.classes_)
     likely = SEVERAL_MODEL.predict_proba(THREE)
     reliable = ReliabilityDisplay.from_classes([(truth, likely)], SEVERAL_MODEL.classes_)
     assert [curve.label for curve in reliable.curves] == ["cat", "dog", "fox"]
     with pytest.raises(ParameterError, match="'cow'"):
-        ReliabilityDisplay.from_classes([(truth, likely)], SEVERAL_MODEL.classes_, positive="cow")
+        ReliabilityDisplay.from_classes([(truth, likely)], SEVERAL_MODEL.classes_, pos_label="cow")
     plt.close(display.plot())
     plt.close(reliable.plot())
 

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import brier_score_loss
 from sklearn.svm import LinearSVC
 
-from fuzzymil import MIANFISClassifier, NaiveMIL
+from fuzzymil import MIANFISClassifier, NaiveMIL, Training
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import cross_validate
@@ -85,13 +85,13 @@ def test_what_is_drawn_is_what_was_computed():
 def test_from_the_folds_of_a_cross_validation():
     bags = make_two_concepts(n_per_concept=10, n_negative=10, random_state=0)
     labels = np.where(bags.labels == 1, "yes", "no")
-    model = MIANFISClassifier(2, max_epochs=3, random_state=0)
+    model = MIANFISClassifier(2, training=Training(max_epochs=3), random_state=0)
     (folds,) = cross_validate([model], bags, labels, cv=3)
     display = ReliabilityDisplay.from_folds({"rules": folds})
     assert display.positive == "yes"
     expected = [brier_score_loss(fold.truth == "yes", fold.probabilities[:, 1]) for fold in folds]
     np.testing.assert_allclose(display.curves[0].scores, expected)
-    turned = ReliabilityDisplay.from_folds({"rules": folds}, positive="no")
+    turned = ReliabilityDisplay.from_folds({"rules": folds}, pos_label="no")
     np.testing.assert_allclose(turned.curves[0].scores, expected)
     assert turned.curves[0].counts.tolist() != display.curves[0].counts.tolist()
 
@@ -107,7 +107,7 @@ def test_what_cannot_be_drawn():
         with pytest.raises(ParameterError, match=facts):
             ReliabilityDisplay.from_probabilities(given, n_bins=0 if facts == "n_bins" else 10)
     with pytest.raises(ParameterError, match="'maybe'"):
-        ReliabilityDisplay.from_probabilities({"a": [(truth, likely)]}, positive="maybe")
+        ReliabilityDisplay.from_probabilities({"a": [(truth, likely)]}, pos_label="maybe")
     for pairs, facts in (
         ([], "no folds"),
         ([truth], "fold 1"),
@@ -125,5 +125,5 @@ def test_what_cannot_be_drawn():
     with pytest.raises(ParameterError, match="a, b, c"):
         ReliabilityDisplay.from_folds({"prior": folds})
     with pytest.raises(ParameterError, match="'d'"):
-        ReliabilityDisplay.from_folds({"prior": folds}, positive="d")
-    assert ReliabilityDisplay.from_folds({"prior": folds}, positive="b").curves[0].counts.sum() == 9
+        ReliabilityDisplay.from_folds({"prior": folds}, pos_label="d")
+    assert ReliabilityDisplay.from_folds({"prior": folds}, pos_label="b").curves[0].counts.sum() == 9

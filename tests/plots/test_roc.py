@@ -83,7 +83,7 @@ def test_what_is_drawn_is_what_was_computed():
 def test_the_positive_label_can_be_chosen():
     words = [(["mine", "clutter", "mine"], [0.9, 0.1, 0.8])]
     assert RocDisplay.from_scores({"a": words}).curves[0].areas.tolist() == [1.0]
-    assert RocDisplay.from_scores({"a": words}, positive="clutter").curves[0].areas.tolist() == [0.0]
+    assert RocDisplay.from_scores({"a": words}, pos_label="clutter").curves[0].areas.tolist() == [0.0]
 
 
 @pytest.mark.parametrize("n", [1, 7], ids=str)
@@ -124,7 +124,7 @@ def test_settings_out_of_range():
     with pytest.raises(ParameterError, match=r"marks .* from 0 to 1, got 5"):
         RocDisplay.from_scores({"a": [EASY]}, marks=[5])
     with pytest.raises(ParameterError, match="positive must be one of the labels 0, 1, got 'yes'"):
-        RocDisplay.from_scores({"a": [EASY]}, positive="yes")
+        RocDisplay.from_scores({"a": [EASY]}, pos_label="yes")
     display = RocDisplay.from_scores({"a": [EASY]})
     with pytest.raises(ParameterError, match="max_rate must be greater than 0"):
         display.plot(max_rate=0)

@@ -22,7 +22,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import fuzzymil
-from fuzzymil import MIANFISClassifier
+from fuzzymil import RuleClassifier
 from fuzzymil.cli import app
 from paper.run import EXPERIMENTS
 
@@ -174,13 +174,13 @@ def test_defaults_on_the_settings_page_are_the_estimators():
     told = re.findall(r"^((?:`\w+=[^`]+`(?:, )?)+)$", PAGES["settings.md"], re.MULTILINE)
     pairs = [pair.split("=") for line in told for pair in re.findall(r"`([^`]+)`", line)]
     assert len(pairs) > 15
-    defaults = MIANFISClassifier().get_params()
+    defaults = RuleClassifier().get_params()
     assert {name: defaults[name] for name, _ in pairs} == {name: ast.literal_eval(value) for name, value in pairs}
 
 
 def test_benchmark_figures_are_the_readmes():
     def rows(text):
-        return re.findall(r"^\| (?:AUC, |.*ANFIS).*?(\| .*± .*\|)$", text, re.MULTILINE)
+        return re.findall(r"^\| (?:AUC, |Rule|.*ANFIS).*?(\| .*± .*\|)$", text, re.MULTILINE)
 
     own = rows((ROOT / "README.md").read_text("utf-8"))
     assert len(own) > 5

@@ -12,6 +12,7 @@ from fuzzymil import MIANFISClassifier, ParameterError, RuleBase, load_model, wr
 from fuzzymil.cli import app
 from fuzzymil.comparators import COMPARATORS, BagClassifier, comparator
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.aggregation import AGGREGATIONS, log_mean_exp, register_aggregation
 from fuzzymil.inference.membership import FAMILIES, Location, MembershipFunction, Width
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, register_t_norm
@@ -85,7 +86,7 @@ def one_of_each():
 def model(one_of_each):
     del one_of_each
     settings = {"membership": "cauchy", "t_norm": "root_product", "aggregation": "soft", "loss": "absolute_error"}
-    return MIANFISClassifier(3, max_epochs=5, random_state=0, **settings).fit(BAGS)
+    return MIANFISClassifier(3, **network_parameters(random_state=0, max_epochs=5, **settings)).fit(BAGS)
 
 
 @pytest.mark.slow

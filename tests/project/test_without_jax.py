@@ -17,8 +17,8 @@ bags = make_two_concepts(random_state=3)
 WARD = "VARIABLE x: low = Gaussian(0, 1), high = Gaussian(1, 1)\\nOUTPUT y FROM 0 TO 1: few = Triangular(-1, 0, 1), "
 WARD += "many = Triangular(0, 1, 2)\\nIF x is low THEN y is few\\nIF x is high THEN y is many"
 DOORS = {
-    "networks": "MIANFISClassifier(init='kmeans').fit(bags)",
-    "networks, in part": "MIANFISClassifier(init='kmeans').partial_fit(bags, bags.labels, classes=[0, 1])",
+    "networks": "MIANFISClassifier().fit(bags)",
+    "networks, in part": "MIANFISClassifier().partial_fit(bags, bags.labels, classes=[0, 1])",
     "Mamdani rules": f"MIMamdani(rules='{WARD}', max_epochs=2).fit([[0.0], [1.0]], [0, 1])",
     "a comparator": "from fuzzymil.comparators import MINN; MINN().fit(bags, bags.labels)",
     "the engine": "from fuzzymil import RuleBase\n"
@@ -39,7 +39,7 @@ def test_choosing_predicting_explaining_and_reporting_do_not_need_jax(tmp_path):
         f"""{START}
 import numpy as np
 from fuzzymil.report import write_report
-model = MIANFISClassifier(random_state=0).fit(bags[::2])
+model = RuleClassifier(random_state=0).fit(bags[::2])
 print(model.score(bags[1::2]))
 print(model.explain(bags[:1]))
 write_report(model, bags, {str(tmp_path / "report.html")!r}, n_folds=2)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier, RunOptions
+from fuzzymil import MIANFISClassifier, Training
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.inference.engines.jax_gaussians import log_truth_of_gaussians
 
@@ -49,7 +49,7 @@ def test_a_value_too_far_for_32_bit_is_truly_false_and_nothing_worse():
 def test_both_precisions_learn_the_same():
     bags, other = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
     single, double = (
-        MIANFISClassifier(6, random_state=0, run=RunOptions(precision=precision)).fit(bags)
+        MIANFISClassifier(6, training=Training(precision=precision), random_state=0).fit(bags)
         for precision in ("single", "double")
     )
     assert np.abs(single.decision_function(other) - double.decision_function(other)).max() < 0.01

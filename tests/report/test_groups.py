@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, InputError, MIANFISClassifier
+from fuzzymil import Bags, InputError, RuleClassifier
 from fuzzymil.cli import evaluate
 from fuzzymil.cli._settings import Task
 from fuzzymil.estimators import cross_validate
@@ -28,7 +28,7 @@ def test_no_group_is_divided(visits, monkeypatch):
         "cross_validate",
         lambda *given, cv, **also: seen.extend(cv) or cross_validate(*given, cv=cv, **also),
     )
-    model = MIANFISClassifier(max_conditions=1, random_state=0).fit(bags)
+    model = RuleClassifier(max_conditions=1, random_state=0).fit(bags)
     report = Report.of(model, bags, n_folds=3, groups=people)
     assert len(seen) == 3
     for train, test in seen:
@@ -53,7 +53,7 @@ def test_folds_that_lack_a_class_count_where_they_can(visits):
 @pytest.mark.parametrize("grouped", [False, True])
 def test_folds_are_those_of_evaluate(visits, grouped):
     bags, people = visits
-    model = MIANFISClassifier(max_conditions=1, random_state=0).fit(bags)
+    model = RuleClassifier(max_conditions=1, random_state=0).fit(bags)
     report = Report.of(model, bags, n_folds=3, groups=people if grouped else None)
     folds = evaluate._splits(bags, 3, 1, 0, Task.classification, people if grouped else None)
     for fold, split in zip(report.performance.folds, folds, strict=True):
@@ -65,6 +65,6 @@ def test_folds_are_those_of_evaluate(visits, grouped):
 
 def test_a_class_of_one_group_cannot_be_tested(visits):
     bags, _ = visits
-    model = MIANFISClassifier(max_conditions=1, random_state=0).fit(bags)
+    model = RuleClassifier(max_conditions=1, random_state=0).fit(bags)
     report = Report.of(model, bags, n_folds=3, groups=np.asarray(bags.labels))
     assert report.reason == "edited"  # or too few

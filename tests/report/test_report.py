@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, MIMamdani, MISugeno, NaiveMIL, RuleBase, Training
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli.plot import Kind, _judged
 from fuzzymil.plots import ReliabilityDisplay
@@ -142,15 +142,15 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     text = "VARIABLE x: low = Gaussian(0, 1)\nIF x is low THEN diseased = 1\nIF x is not low THEN diseased = 0"
     bags = Bags.from_list([[[0.1]], [[0.3]], [[3.0]], [[2.8]]], labels=["diseased", "diseased", "healthy", "healthy"])
     model = MISugeno(rules=text).fit(bags)
-    assert model.positive_ == "diseased"  # which sorts first
+    assert model.pos_label_ == "diseased"  # which sorts first
     drawn = {}
-    monkeypatch.setattr(_performance, "figure_svg", lambda figure: drawn.update(figure=figure) or b"")
+    monkeypatch.setattr(_performance, "figure_svg", lambda plot: drawn.update(figure=plot()) or b"")
     performance = Report.of(model, bags).performance
     performance.roc_curve()
     (line,) = drawn["figure"].legends[0].get_texts()
     assert line.get_text().startswith("diseased: AUC 1.000")
     assert performance.about == "diseased"
-    other = Report.of(model, bags, positive="healthy").performance
+    other = Report.of(model, bags, pos_label="healthy").performance
     other.roc_curve()
     (line,) = drawn["figure"].legends[0].get_texts()
     assert line.get_text().startswith("healthy: AUC 1.000")
@@ -158,11 +158,11 @@ def test_curves_are_about_the_class_that_rules_speak_for_or_the_one_asked_for(mo
     other.reliability()
     assert drawn["figure"].axes[1].get_xlabel() == "predicted probability of healthy"
     (curve,) = ReliabilityDisplay.from_classes(
-        [(f.truth, f.probabilities) for f in other.folds], other.classes, positive="healthy"
+        [(f.truth, f.probabilities) for f in other.folds], other.classes, pos_label="healthy"
     ).curves
     assert curve.scores.max() < 0.05
     with pytest.raises(ParameterError, match=r"'helthy'.*Did you mean 'healthy'"):
-        Report.of(model, bags, positive="helthy")
+        Report.of(model, bags, pos_label="helthy")
 
 
 def test_folds_are_disjoint_stratified_and_left_out(report, bags):
@@ -220,6 +220,7 @@ def test_nothing_comes_from_elsewhere(report, page):
     assert "unsafe" not in policy
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_same_page_but_for_the_date(report, model, bags):
     again = dataclasses.replace(Report.of(model, bags, n_folds=3), made_on=report.made_on)
     assert again.to_html() == report.to_html()
@@ -250,6 +251,7 @@ def test_expert_rules_are_measured_as_they_are():
     assert "hue [deg]" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_bags_that_no_rule_knows():
     rules = "VARIABLE x: low = Triangular(0, 1, 2) IF x is low THEN y = 1"
     given = Bags.from_list([[[1.0]], [[9.0]], [[1.5], [7.0]]], ["x"])
@@ -262,6 +264,7 @@ def test_bags_that_no_rule_knows():
     assert "cannot be measured: that takes labels" in page.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_several_classes(bags):
     names = np.array(["neither", "lower & left", "upper <right>"])
     rules = RuleBase.from_arrays(
@@ -301,7 +304,9 @@ def test_areas_of_several_classes_rank_by_probability():
         "IF SOME level is high THEN a += 9, b += 9, c += 9",
         "IF SOME x is high THEN a -= 3, c += 3",
     ]
-    model = MIANFISClassifier(init="\n".join(rules), loss="cross_entropy", max_epochs=1, random_state=0).fit(given)
+    model = MIANFISClassifier(
+        init="\n".join(rules), training=Training(loss="cross_entropy", max_epochs=1), random_state=0
+    ).fit(given)
     expected = roc_auc_score(given.labels, model.predict_proba(given), multi_class="ovr")
     found = Report.of(model, given, held_out=True, n_folds=2).performance
     folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in found.folds]
@@ -315,6 +320,7 @@ def test_areas_of_several_classes_rank_by_probability():
     np.testing.assert_allclose(areas, folds)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_numbers(bags):
     y = np.maximum.reduceat(bags.instances[:, 0], bags.offsets[:-1])
     report = Report.of(trained(MIANFISRegressor).fit(bags, y), bags, y, n_folds=3)
@@ -328,6 +334,7 @@ def test_numbers(bags):
     np.testing.assert_allclose(errors, np.abs(report.answers.output[:, 0] - y), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_two_numbers(bags):
     coefs = np.array([[[0.0], [1.0]], [[2.0], [3.0]]])
@@ -340,6 +347,7 @@ def test_two_numbers(bags):
     assert "Mean absolute error of b" in page.text
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_committee(bags):
     model = trained(n_estimators=2).fit(bags)
@@ -353,6 +361,7 @@ def test_committee(bags):
     assert "training performance" in page.text
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_many_features_stay_small(tmp_path):
     rng = np.random.default_rng(0)
@@ -367,6 +376,7 @@ def test_many_features_stay_small(tmp_path):
     assert len(page.items("")) == 166 + 4 + 24
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_missing_values_are_counted_and_drawn(bags):
     holes = bags.map_instances(lambda x: np.where(np.arange(len(x))[:, None] % 5 == [0, 9], np.nan, x))
     rules = RuleBase.from_arrays([[0.4, 0.4], [1.6, 1.6]], np.full((2, 2), 0.3), [1, 0])
@@ -379,6 +389,7 @@ def test_missing_values_are_counted_and_drawn(bags):
     assert f"4 of {holes.n_bags} bags" in page.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_changed_rules_are_not_learned_anew(model, bags):
     changed = model.with_rules(model.rules_.edit(weights={1: 0.5}))
     report = Report.of(changed, bags)
@@ -393,6 +404,7 @@ def test_held_out_bags(model):
     assert len(report.performance.folds) == 4
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_one_class_and_one_bag(model, bags):
     one = bags[[0]]
     report = Report.of(model, one)
@@ -403,6 +415,7 @@ def test_one_class_and_one_bag(model, bags):
     assert "2 rules on 1 bag" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_names_cannot_break_out():
     parts = [[[0.1 * k, 1.0], [1.0 - 0.1 * k, 0.0]] for k in range(8)]
     ids = [f"{HOSTILE}{k}" for k in range(8)]

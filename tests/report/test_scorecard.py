@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MISugeno
+from fuzzymil import Bags, MISugeno, RuleClassifier
 from fuzzymil._utils.drawings import WIDTH
 from fuzzymil._utils.text import typeset
 from fuzzymil.datasets import make_two_concepts
@@ -105,9 +105,10 @@ def test_additive_rules_do_not_contradict_each_other(report, text):
     assert "Contradicting rules" in health_facts([], additive=False)["questions"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_learned_scorecard_is_a_logit():
     bags = make_two_concepts(n_per_concept=10, n_negative=20, random_state=1)
-    model = MIANFISClassifier(random_state=0).fit(bags)
+    model = RuleClassifier(random_state=0).fit(bags)
     report = Report.of(model, bags, cross_validate=False, max_bags=4)
     page = report.to_html()
     assert "The sum is a logit" in page
@@ -116,14 +117,16 @@ def test_a_learned_scorecard_is_a_logit():
     assert "Coverage is the share of the training bags" in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_committee_has_defaults_instead_of_a_scorecard():
     bags = make_two_concepts(n_per_concept=6, n_negative=12, random_state=1)
-    model = MIANFISClassifier(n_estimators=2, random_state=0).fit(bags)
+    model = RuleClassifier(n_estimators=2, random_state=0).fit(bags)
     report = Report.of(model, bags, cross_validate=False, max_bags=2)
     assert rules_facts(report.answers, report.cards)["scorecard"] == []
     assert "Defaults: member 1" in report.to_html()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_scorecard_names_the_features_of_rules_that_ask_the_same_of_a_few():
     bags = Bags.from_list([[[0.1, 0.2, 0.3]], [[0.9, 0.8, 0.7]]], feature_names=list("abc"), labels=["no", "yes"])
     rules = "".join(f"VARIABLE {name} FROM 0 TO 1: high = Sigmoid(0.5, 9)\n" for name in "abc")

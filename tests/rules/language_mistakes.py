@@ -198,9 +198,9 @@ ERRORS = {
     "misspelt output": ("IF depth is low THEN sky = 1 IF hue is low THEN skyy = 1", "Did you mean 'sky'?", "IF hue"),
     "output left out": ("IF depth is low THEN a = 1, b = 1 IF hue is low THEN a = 1", "'b'|every rule", "= 1"),
     "a term where numbers are concluded": (
-        "OUTPUT y: big = Gaussian(1, 1) IF depth is low THEN y is big",
-        "'y'|'big'|MIMamdani",
-        "IF depth",
+        "OUTPUT y: big = Gaussian(1, 1) IF depth is low THEN y = 1 IF depth is low THEN y is big",
+        "'y'|'big'|numbers",
+        "IF depth is low THEN y is",
     ),
     # ------------------------------------------------------------------ words and signs left out
     "THEN left out": ("IF depth is low y = 1", "THEN is missing|'y'", "y = 1"),

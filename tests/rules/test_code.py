@@ -13,7 +13,7 @@ import pytest
 from slow_sets import EDGED, EXAMPLES
 from small_systems import concluding
 
-from fuzzymil import MIANFISClassifier, ParameterError, RuleBase
+from fuzzymil import ParameterError, RuleBase, RuleClassifier
 from fuzzymil.datasets import make_two_concepts, read_bags
 from fuzzymil.inference.membership import FAMILIES, Formula, Singleton
 from fuzzymil.inference.norms import DUAL
@@ -154,7 +154,7 @@ def test_quantifiers(language, normalize, tmp_path):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_learned_rules(language, tmp_path):
     bags = make_two_concepts(20, 20, random_state=0)
-    rules = MIANFISClassifier(random_state=0).fit(bags, bags.labels).rules_
+    rules = RuleClassifier(random_state=0).fit(bags, bags.labels).rules_
     _, infer_bag = functions(language, rules, tmp_path)
     found = [infer_bag(bags[b]) for b in range(bags.n_bags)]
     np.testing.assert_allclose(found, rules.infer(bags).output, atol=1e-9)

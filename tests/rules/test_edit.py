@@ -20,7 +20,7 @@ from fuzzymil.inference.membership import (
 )
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.rules import Rule, Variable
-from fuzzymil.rules.editing._edit import blended
+from fuzzymil.rules.editing._edit import blend
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 SKY = """
@@ -345,20 +345,20 @@ def test_alphas_of_merged_rules_are_averaged_by_weight():
 def test_a_blend_lies_among_its_sets(kind):
     family = FAMILIES[kind]
     sets = [family(*map(float, family.around(center, width))) for center, width in ((1.0, 0.5), (2.0, 1.0))]
-    found = blended(sets, np.array([0.5, 0.5]))
+    found = blend(sets, np.array([0.5, 0.5]))
     assert float(found.peak(*found.parameters)) == pytest.approx(1.5)
     assert float(found.spread(*found.parameters)) == pytest.approx(np.sqrt((0.25 + 1.0) / 2 + 0.25))
-    same = blended([sets[0]] * 2, np.array([0.3, 0.7]))
+    same = blend([sets[0]] * 2, np.array([0.3, 0.7]))
     np.testing.assert_allclose(same.parameters, sets[0].parameters, rtol=1e-12)
 
 
 def test_a_blend_of_bells_has_the_mean_slope():
-    assert blended([Bell(0, 1, 2), Bell(0, 1, 4)], np.array([0.5, 0.5])).slope == pytest.approx(3)
+    assert blend([Bell(0, 1, 2), Bell(0, 1, 4)], np.array([0.5, 0.5])).slope == pytest.approx(3)
 
 
 def test_a_blend_of_trapezoids_keeps_their_shape():
     narrow, wide = Trapezoidal(0, 1, 3, 6), Trapezoidal(0, 2, 6, 12)
-    found = blended([narrow, wide], np.array([0.5, 0.5]))
+    found = blend([narrow, wide], np.array([0.5, 0.5]))
     rise, top, fall = np.diff(found.parameters)
     np.testing.assert_allclose([top / rise, fall / rise], [2.0, 3.0], rtol=1e-12)
 

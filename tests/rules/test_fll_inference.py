@@ -9,7 +9,7 @@ from slow_sets import SLOW
 
 from fuzzymil import ParameterError, RuleBase
 from fuzzymil.inference.membership import Singleton
-from fuzzymil.rules.conclusion import activated
+from fuzzymil.rules.conclusion import active_strengths
 from fuzzymil.rules.files import export_rules, parse_rules, what_is_lost
 from fuzzymil.rules.premise import Is, Or
 
@@ -173,9 +173,9 @@ def test_activation_methods(words, strengths):
 
 
 def test_activation_keeps_strengths_below_the_smallest_number():
-    found = activated(np.array([[-1e6, -1e6 - 1.0]]), "proportional")
+    found = active_strengths(np.array([[-1e6, -1e6 - 1.0]]), "proportional")
     np.testing.assert_allclose(np.exp(found).sum(), 1.0)
-    assert activated(np.array([[-np.inf, -np.inf]]), "proportional").tolist() == [[-np.inf, -np.inf]]
+    assert active_strengths(np.array([[-np.inf, -np.inf]]), "proportional").tolist() == [[-np.inf, -np.inf]]
 
 
 # ---------------------------------------------------------------------- norms of implication and aggregation

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from fuzzymil import MIANFISClassifier, RuleBase
+from fuzzymil import MIANFISClassifier, RuleBase, Training
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import what_is_lost
@@ -83,7 +83,7 @@ def test_merged_rules_keep_the_labels_and_comments_of_both():
 def test_training_keeps_them():
     rules = RuleBase.parse(TEXT)
     bags = [[[50.0, 4.0]], [[80.0, 1.0]], [[52.0, 5.0], [70.0, 2.0]], [[90.0, 0.5]]]
-    model = MIANFISClassifier(init=rules, max_epochs=3, frozen=("rule 2",)).fit(bags, [1, 0, 1, 0])
+    model = MIANFISClassifier(init=rules, frozen=("rule 2",), training=Training(max_epochs=3)).fit(bags, [1, 0, 1, 0])
     assert model.rules_ != rules
     assert labels(model.rules_) == labels(rules)
     assert (model.rules_.comment, model.rules_.variables[0].comment) == (rules.comment, rules.variables[0].comment)

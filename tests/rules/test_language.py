@@ -10,8 +10,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.rules import Rule
 from fuzzymil.rules.language.lexer import Place
-from fuzzymil.rules.language.parsed import Linear
-from fuzzymil.rules.language.parser import read
+from fuzzymil.rules.language.parser import Linear, read
 from fuzzymil.rules.language.printer import keywords
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 from fuzzymil.rules.rule import Variable

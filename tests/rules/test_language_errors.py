@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._text import whole
-from fuzzymil.rules.language import cures
+from fuzzymil.rules.language import suggestions
 from fuzzymil.rules.language.parser import MAX_TEXT
 from fuzzymil.rules.rule import Variable
 
@@ -255,10 +255,10 @@ def test_a_shortened_print_says_how_to_get_all_of_it():
     assert again == rules
 
 
-@pytest.mark.parametrize("name", [name for name in cures.FAMILIES_ELSEWHERE if name.endswith("mf")])
+@pytest.mark.parametrize("name", [name for name in suggestions.FAMILIES_ELSEWHERE if name.endswith("mf")])
 def test_the_advice_on_a_family_of_matlab_is_what_its_files_mean(name):
     """Numbers for MATLAB's parameters, and for ours as the advice orders them."""
-    given, ours = re.search(r"\[(.*)\] is (\w+\(.*\)) here", cures.FAMILIES_ELSEWHERE[name]).groups()
+    given, ours = re.search(r"\[(.*)\] is (\w+\(.*\)) here", suggestions.FAMILIES_ELSEWHERE[name]).groups()
     values = dict(zip(given.split(), (1.0, 2.0, 3.0, 4.0), strict=False))
     numbers = [values[word] for word in given.split()]
     written = re.sub(r"\b(\w+)\b(?=[,)])", lambda match: str(values[match[1]]), ours)

@@ -16,7 +16,6 @@ from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, 
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES, log_truth_of_premises
 from fuzzymil.rules import Rule, RuleBase, Variable
-from fuzzymil.rules.arrangement import arrange
 from fuzzymil.rules.premise import (
     ANYTHING,
     MAX_CONDITIONS,
@@ -25,6 +24,7 @@ from fuzzymil.rules.premise import (
     Is,
     Not,
     Or,
+    arrange,
     conditions,
     depth,
     plain_conditions,

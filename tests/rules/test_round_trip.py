@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, RunOptions, Variant, load_model
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RuleBase, Training, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Gaussian, Sigmoid
 from fuzzymil.rules.rule import Variable
 
@@ -34,7 +35,7 @@ def bags():
 
 
 def classifier(rules, **settings):
-    return MIANFISClassifier(**{"init": rules, "max_epochs": 25, "random_state": 0} | settings)
+    return MIANFISClassifier(**network_parameters(**{"init": rules, "max_epochs": 25, "random_state": 0} | settings))
 
 
 def sets_of(rules):
@@ -86,7 +87,7 @@ def test_steps_on_shared_terms_are_those_of_the_summed_gradient(bags):
     rate = 0.01
     model = classifier(
         rules, optimizer="sgd", learning_rate=rate, max_epochs=1,
-        variant=Variant(standardize=False), run=RunOptions(precision="double"),
+        standardize=False, precision="double",
         rule_keep_prob=None,
     ).fit(bags)  # fmt: skip
     moved = sets_of(model.rules_)["across.left"].center - 0.6
@@ -138,7 +139,7 @@ def test_rules_that_do_not_limit_values_are_not_limited_by_the_bags_seen():
         "IF x is usual THEN y = 0\nIF x is far THEN y = 1\nIF anything THEN y = 0.2"
     )
     bags = [[[0.1], [0.4]], [[-0.3]], [[1.2], [0.2]], [[0.9]]]
-    model = MIANFISClassifier(init=rules, max_epochs=3, random_state=0).fit(bags, [0, 0, 1, 1])
+    model = MIANFISClassifier(init=rules, training=Training(max_epochs=3), random_state=0).fit(bags, [0, 0, 1, 1])
     assert not model.rules_.limited
     assert model.rules_.infer([[[50.0]]]).firing[0, 1] == pytest.approx(1.0)
 
@@ -180,7 +181,9 @@ def test_restarts_members_and_regression_take_given_rules(rules, bags):
     committee = classifier(rules, n_estimators=2, n_init=2, rule_keep_prob=0.7).fit(bags)
     assert [len(member.rules) for member in committee.members_] == [4, 4]
     assert committee.members_[0].feature_names == ("across", "up")
-    numbers = MIANFISRegressor(init=rules, max_epochs=20, random_state=0).fit(bags, np.asarray(bags.labels) * 100.0)
+    numbers = MIANFISRegressor(init=rules, training=Training(max_epochs=20), random_state=0).fit(
+        bags, np.asarray(bags.labels) * 100.0
+    )
     np.testing.assert_allclose(numbers.initial_rules_.infer(bags).output, rules.infer(bags).output, rtol=1e-7)
     assert numbers.history_["loss"][-1] < numbers.history_["loss"][0]
 

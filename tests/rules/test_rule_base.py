@@ -357,9 +357,9 @@ def test_truncated_files_are_refused(tmp_path):
     "content", [b"\x89PNG\r\n\x1a\n\x00\xff", b"\x80\x04\x95pickle", b"[" * 100_000, b"a,b\n1,2\n"]
 )
 def test_files_that_are_no_json_are_refused(tmp_path, content):
-    path = tmp_path / "foreign.bin"
+    path = tmp_path / "foreign.json"
     path.write_bytes(content)
-    with pytest.raises(ModelFileError, match=r"foreign\.bin is not a fuzzymil file"):
+    with pytest.raises(ModelFileError, match=r"foreign\.json is not a fuzzymil file"):
         RuleBase.load(path)
 
 

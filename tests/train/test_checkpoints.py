@@ -9,10 +9,10 @@ import numpy as np
 import optax
 import pytest
 
-from fuzzymil import MIANFISClassifier, RunOptions, load_model
+from fuzzymil import MIANFISClassifier, RunOptions, Training, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import fit_together
+from fuzzymil.estimators import fit_together, network_parameters
 from fuzzymil.learn.train.checkpoints import Checkpoints
 
 BAGS = make_two_concepts(random_state=0)
@@ -68,15 +68,15 @@ def same(one, other):
 def test_killed_fit_goes_on_to_the_same_numbers(tmp_path, settings):
     settings = SETTINGS | settings
     precision = settings.pop("precision", "single")
-    whole = MIANFISClassifier(**settings, run=RunOptions(precision=precision)).fit(BAGS)
+    whole = MIANFISClassifier(**network_parameters(precision=precision, **settings)).fit(BAGS)
     folder = tmp_path / "kept"
     run = RunOptions(checkpoint=folder, callbacks=[dies_after(11)], precision=precision)
     with pytest.raises(Killed):
-        MIANFISClassifier(**settings, run=run).fit(BAGS)
+        MIANFISClassifier(**network_parameters(run=run, **settings)).fit(BAGS)
     assert len(list(folder.iterdir())) == 1
     epochs = Epochs()
     run = RunOptions(checkpoint=folder, callbacks=[epochs], precision=precision)
-    resumed = MIANFISClassifier(**settings, run=run).fit(BAGS)
+    resumed = MIANFISClassifier(**network_parameters(run=run, **settings)).fit(BAGS)
     assert epochs.seen[0] == 12
     same(resumed, whole)
     assert not folder.exists()
@@ -84,7 +84,7 @@ def test_killed_fit_goes_on_to_the_same_numbers(tmp_path, settings):
 
 def test_second_step_of_a_fit_is_resumed_too(tmp_path):
     settings = SETTINGS | {"max_conditions": 1, "init": "kmeans"}
-    whole = MIANFISClassifier(**settings).fit(BAGS)
+    whole = MIANFISClassifier(**network_parameters(**settings)).fit(BAGS)
     calls = []
 
     def dies_later(now):
@@ -93,9 +93,9 @@ def test_second_step_of_a_fit_is_resumed_too(tmp_path):
             raise Killed
 
     with pytest.raises(Killed):
-        MIANFISClassifier(**settings, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_later])).fit(BAGS)
+        MIANFISClassifier(**network_parameters(checkpoint=tmp_path, callbacks=[dies_later], **settings)).fit(BAGS)
     epochs = Epochs()
-    resumed = MIANFISClassifier(**settings, run=RunOptions(checkpoint=tmp_path, callbacks=[epochs])).fit(BAGS)
+    resumed = MIANFISClassifier(**network_parameters(checkpoint=tmp_path, callbacks=[epochs], **settings)).fit(BAGS)
     assert epochs.seen[0] == 7
     same(resumed, whole)
 
@@ -107,18 +107,20 @@ def test_interrupted_fit_keeps_model_and_training(tmp_path):
 
     folder = tmp_path / "kept"
     with pytest.warns(UserWarning, match="interrupted"):
-        half = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=folder, callbacks=[interrupt])).fit(BAGS)
+        half = MIANFISClassifier(**network_parameters(checkpoint=folder, callbacks=[interrupt], **SETTINGS)).fit(BAGS)
     assert half.n_iter_ == 9
-    resumed = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=folder)).fit(BAGS)
-    same(resumed, MIANFISClassifier(**SETTINGS).fit(BAGS))
+    resumed = MIANFISClassifier(**network_parameters(checkpoint=folder, **SETTINGS)).fit(BAGS)
+    same(resumed, MIANFISClassifier(**network_parameters(**SETTINGS)).fit(BAGS))
 
 
 def test_another_fit_is_not_continued(tmp_path):
     with pytest.raises(Killed):
-        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(5)])).fit(BAGS)
+        MIANFISClassifier(**network_parameters(checkpoint=tmp_path, callbacks=[dies_after(5)], **SETTINGS)).fit(BAGS)
     for changed, bags in ({"random_state": 6}, BAGS), ({"learning_rate": 0.02}, BAGS), ({}, BAGS[:-1]):
         epochs = Epochs()
-        MIANFISClassifier(**SETTINGS | changed, run=RunOptions(checkpoint=tmp_path, callbacks=[epochs])).fit(bags)
+        MIANFISClassifier(**network_parameters(checkpoint=tmp_path, callbacks=[epochs], **(SETTINGS | changed))).fit(
+            bags
+        )
         assert epochs.seen[0] == 1
     assert len(list(tmp_path.iterdir())) == 1  # the first one is still there
 
@@ -128,11 +130,11 @@ def test_fits_trained_together_are_kept_together(tmp_path):
     halves = [BAGS[::2], BAGS[1::2]]
 
     def models(**settings):
-        return [MIANFISClassifier(**SETTINGS, **settings) for _ in halves]
+        return [MIANFISClassifier(**network_parameters(**SETTINGS), **network_parameters(**settings)) for _ in halves]
 
     with pytest.raises(Killed):
-        fit_together(models(run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(8)])), halves)
-    resumed = fit_together(models(run=RunOptions(checkpoint=tmp_path)), halves)
+        fit_together(models(checkpoint=tmp_path, callbacks=[dies_after(8)]), halves)
+    resumed = fit_together(models(checkpoint=tmp_path), halves)
     for one, other in zip(resumed, fit_together(models(), halves), strict=True):
         same(one, other)
 
@@ -150,12 +152,12 @@ def test_fits_trained_together_are_kept_together(tmp_path):
 )
 def test_damaged_file_means_from_the_start(tmp_path, damage):
     with pytest.raises(Killed):
-        MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path, callbacks=[dies_after(5)])).fit(BAGS)
+        MIANFISClassifier(**network_parameters(checkpoint=tmp_path, callbacks=[dies_after(5)], **SETTINGS)).fit(BAGS)
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage(file.read_bytes()))
     with pytest.warns(UserWarning, match=f"{file.name} is damaged.*from the beginning"):
-        resumed = MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path)).fit(BAGS)
-    same(resumed, MIANFISClassifier(**SETTINGS).fit(BAGS))
+        resumed = MIANFISClassifier(**network_parameters(checkpoint=tmp_path, **SETTINGS)).fit(BAGS)
+    same(resumed, MIANFISClassifier(**network_parameters(**SETTINGS)).fit(BAGS))
 
 
 def _with_checksum(payload):
@@ -218,8 +220,10 @@ def test_settings_are_checked_and_not_saved(tmp_path):
     with pytest.raises(ParameterError, match="checkpoint must be a folder"):
         RunOptions(checkpoint=3)
     with pytest.raises(ParameterError, match="named optimizer"):
-        MIANFISClassifier(run=RunOptions(checkpoint="kept"), optimizer=optax.adam(0.1)).fit(BAGS)
-    MIANFISClassifier(**SETTINGS, run=RunOptions(checkpoint=tmp_path / "kept")).fit(BAGS).save(tmp_path / "model.json")
+        MIANFISClassifier(training=Training(checkpoint="kept", optimizer=optax.adam(0.1))).fit(BAGS)
+    MIANFISClassifier(**network_parameters(checkpoint=tmp_path / "kept", **SETTINGS)).fit(BAGS).save(
+        tmp_path / "model.json"
+    )
     assert str(tmp_path) not in (tmp_path / "model.json").read_text()
     assert load_model(tmp_path / "model.json").run is None
 

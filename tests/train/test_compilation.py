@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, RunOptions, Variant
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, Training
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train._loop import run
@@ -32,7 +32,7 @@ def like_musk1():
 def test_ten_folds_compile_the_training_program_at_most_twice(make, batch_size):
     bags = make()
     # A learning rate is no part of the program, but a number of rules that no other test uses is.
-    model = MIANFISClassifier(5, max_epochs=2, batch_size=batch_size, random_state=0)
+    model = MIANFISClassifier(5, training=Training(max_epochs=2, batch_size=batch_size), random_state=0)
     before = compiled()
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     scores = cross_val_score(model, bags, bags.labels, cv=folds)
@@ -59,7 +59,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
         before = compiled()
         make(3, max_epochs=2, random_state=0).fit(bags)
         # All of these are data to the compiled program.
-        make(3, max_epochs=9, random_state=1, learning_rate=0.5, variant=Variant(tol=1e-9)).fit(bags)
+        make(3, max_epochs=9, random_state=1, learning_rate=0.5, tol=1e-9).fit(bags)
         make(3, max_epochs=2, random_state=0, alpha=7.0, init="random").fit(bags)
         assert compiled() == before
 
@@ -67,7 +67,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing():
 def test_fits_do_not_change_the_width_of_numbers_elsewhere():
     bags = make_two_concepts(8, 8, random_state=0)
     for precision in ("single", "double"):
-        model = MIANFISClassifier(3, max_epochs=2, run=RunOptions(precision=precision), random_state=0).fit(bags)
+        model = MIANFISClassifier(3, training=Training(max_epochs=2, precision=precision), random_state=0).fit(bags)
         assert model.decision_function(bags).dtype == np.float64
         assert isinstance(model.decision_function(bags), np.ndarray)
         assert jax.config.jax_enable_x64 is False
@@ -81,7 +81,7 @@ def test_a_failed_fit_in_64_bit_does_not_change_the_width_of_numbers():
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        MIANFISClassifier(3, max_epochs=2, run=RunOptions(precision="double", callbacks=[fail]), random_state=0).fit(
+        MIANFISClassifier(3, training=Training(max_epochs=2, precision="double", callbacks=[fail]), random_state=0).fit(
             bags
         )
     assert jnp.ones(1).dtype == jnp.float32

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, ParameterError, RuleBase, load_model
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, ParameterError, RuleBase, Training, load_model
 from fuzzymil.bags import BagStream
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import FAMILIES, Gaussian, learnable_families
 from fuzzymil.learn.train import Constraints, Touched
 from fuzzymil.learn.train.limits import box_of, projected
@@ -83,7 +84,9 @@ def assert_kept(rules, start, constraints):
 def test_nothing_leaves_its_bounds(text, changes):
     rules = RuleBase.parse(text.replace("VARIABLE size:", "VARIABLE size FROM -3 TO 3:"))
     bags = data()
-    model = MIANFISClassifier(init=rules, constraints=ALL, max_epochs=10, random_state=0, **changes)
+    model = MIANFISClassifier(
+        **network_parameters(init=rules, constraints=ALL, random_state=0, max_epochs=10, **changes)
+    )
     model.fit(bags, 1 - bags.labels)
     assert model.rules_ != rules
     assert_kept(model.rules_, rules, ALL)
@@ -110,27 +113,30 @@ def test_any_numbers_are_projected_into_their_bounds(seed, text, far):
 
 def test_without_constraints_nothing_changes():
     bags = data()
-    plain = MIANFISClassifier(init=RULES, max_epochs=5, random_state=0).fit(bags)
+    plain = MIANFISClassifier(init=RULES, training=Training(max_epochs=5), random_state=0).fit(bags)
     for none in (Constraints(), {}, {"stay": 0.0}):
         assert Constraints.of(none) is None
     # Bounds that are out of reach change no bit either.
     wide = Constraints(conclusions=(-1e6, 1e6))
     assert (
-        MIANFISClassifier(init=RULES, constraints=wide, max_epochs=5, random_state=0).fit(bags).rules_ == plain.rules_
+        MIANFISClassifier(init=RULES, constraints=wide, training=Training(max_epochs=5), random_state=0)
+        .fit(bags)
+        .rules_
+        == plain.rules_
     )
-    assert plain.touched_ == []
+    assert plain.active_bounds_ == []
 
 
 @pytest.mark.slow
 def test_restarts_streams_and_partial_fits_are_bounded_too():
     bags = data()
     how = {"init": RULES, "constraints": ALL, "learning_rate": 0.5, "max_epochs": 8, "random_state": 0}
-    several = MIANFISClassifier(n_estimators=2, n_init=2, batch_size=4, **how).fit(bags)
+    several = MIANFISClassifier(**network_parameters(n_estimators=2, n_init=2, batch_size=4, **how)).fit(bags)
     for rules in several.members_:
         assert_kept(rules, RULES, ALL)
     stream = BagStream(lambda part: bags[:10] if part == 0 else bags[10:], 2)
-    assert_kept(MIANFISClassifier(**how).fit(stream).rules_, RULES, ALL)
-    part = MIANFISClassifier(**how)
+    assert_kept(MIANFISClassifier(**network_parameters(**how)).fit(stream).rules_, RULES, ALL)
+    part = MIANFISClassifier(**network_parameters(**how))
     for _ in range(8):
         part.partial_fit(bags, bags.labels)
     assert_kept(part.rules_, RULES, ALL)
@@ -141,10 +147,12 @@ def test_a_regressor_is_bounded_in_the_units_of_its_targets():
     target = 100 + 20 * np.array([bag[:, 0].max() for bag in bags])
     rules = RULES.edit(conclusions={1: 150, 2: 200, 3: 250})
     limits = Constraints(conclusions={"y": (140, 260)}, ordered=True)
-    model = MIANFISRegressor(init=rules, constraints=limits, learning_rate=0.3, max_epochs=60).fit(bags, target)
+    model = MIANFISRegressor(init=rules, constraints=limits, training=Training(learning_rate=0.3, max_epochs=60)).fit(
+        bags, target
+    )
     assert model.rules_.coefs.max() == 260
     assert model.rules_.coefs.min() >= 140
-    assert Touched("rule 3", "y", 260.0, "upper bound of conclusions") in model.touched_
+    assert Touched("rule 3", "y", 260.0, "upper bound of conclusions") in model.active_bounds_
 
 
 @pytest.mark.slow
@@ -152,11 +160,11 @@ def test_additive_rules_bound_what_they_add():
     rules = RuleBase.parse("VARIABLE depth: high = Sigmoid(6, 1)  Default: y = -1  IF SOME depth is high THEN y += 2")
     bags = Bags.from_list([bag[:, :1] for bag in data()], ["depth"])
     how = {"init": rules, "loss": "cross_entropy", "learning_rate": 0.3, "max_epochs": 40}
-    free = MIANFISClassifier(**how).fit(bags, data().labels)
-    bound = MIANFISClassifier(**how, constraints={"conclusions": (0, 3)}).fit(bags, data().labels)
+    free = MIANFISClassifier(**network_parameters(**how)).fit(bags, data().labels)
+    bound = MIANFISClassifier(**network_parameters(constraints={"conclusions": (0, 3)}, **how)).fit(bags, data().labels)
     assert free.rules_.coefs.max() > 3
     assert bound.rules_.coefs.max() == 3
-    assert [entry.where for entry in bound.touched_] == ["rule 1"]
+    assert [entry.where for entry in bound.active_bounds_] == ["rule 1"]
 
 
 def test_staying_pulls_to_the_start():
@@ -164,12 +172,12 @@ def test_staying_pulls_to_the_start():
     moves = []
     for stay in (0.0, 0.1, 10.0):
         how = {"constraints": {"stay": stay}, "learning_rate": 0.05, "max_epochs": 60}
-        model = MIANFISClassifier(init=RULES, **how).fit(bags)
+        model = MIANFISClassifier(**network_parameters(init=RULES, **how)).fit(bags)
         moves.append(np.abs(model.rules_.coefs - RULES.coefs).max())
     assert moves[0] > moves[1] > 4 * moves[2] > 0
     # At the minimum, the pull balances the gradient of the loss: a step of plain descent goes nowhere.
     how = {"optimizer": "sgd", "constraints": {"stay": 1.0}, "rule_keep_prob": None}
-    settled = MIANFISClassifier(init=RULES, learning_rate=0.1, max_epochs=400, **how).fit(bags)
+    settled = MIANFISClassifier(**network_parameters(init=RULES, learning_rate=0.1, max_epochs=400, **how)).fit(bags)
     assert settled.history_["change"][-1] < 1e-4
 
 
@@ -178,7 +186,7 @@ def test_frozen_terms_leave_the_overlap_to_their_neighbors():
     bags = data()
     limits = Constraints(overlap=0.3)
     model = MIANFISClassifier(
-        init=RULES, frozen=("depth.medium",), constraints=limits, learning_rate=0.5, max_epochs=20
+        init=RULES, frozen=("depth.medium",), constraints=limits, training=Training(learning_rate=0.5, max_epochs=20)
     ).fit(bags, 1 - bags.labels)
     depth = model.rules_.variables[0].terms
     assert depth["medium"] == Gaussian(4, 2)
@@ -197,8 +205,13 @@ def test_a_sigmoid_never_turns_around():
     x = rng.uniform(size=(30, 1))
     labels = (x[:, 0] < 0.5).astype(int)  # the opposite of what the rules say
     how = {"init": rules, "frozen": ("y",), "learning_rate": 0.5, "max_epochs": 60, "optimizer": "sgd"}
-    free = MIANFISClassifier(**how).fit(x, labels).rules_.variables[0].terms
-    kept = MIANFISClassifier(**how, constraints={"ordered": True}).fit(x, labels).rules_.variables[0].terms
+    free = MIANFISClassifier(**network_parameters(**how)).fit(x, labels).rules_.variables[0].terms
+    kept = (
+        MIANFISClassifier(**network_parameters(constraints={"ordered": True}, **how))
+        .fit(x, labels)
+        .rules_.variables[0]
+        .terms
+    )
     assert free["high"].slope < 0 < free["low"].slope
     assert kept["low"].slope < 0 < kept["high"].slope
 
@@ -242,19 +255,22 @@ def test_constraints_need_rules_to_start_from():
 
 def test_a_saved_model_remembers_its_constraints(tmp_path):
     bags = data()
-    model = MIANFISClassifier(init=RULES.to_source(), constraints=ALL, learning_rate=0.5, max_epochs=5).fit(bags)
+    model = MIANFISClassifier(
+        init=RULES.to_source(), constraints=ALL, training=Training(learning_rate=0.5, max_epochs=5)
+    ).fit(bags)
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
     assert again.constraints == ALL
-    assert again.touched_ == model.touched_
+    assert again.active_bounds_ == model.active_bounds_
     assert_kept(again.set_params(warm_start=True, max_epochs=20).fit(bags).rules_, RULES, ALL)
-    assert model.with_rules(RULES).touched_ == []
+    assert model.with_rules(RULES).active_bounds_ == []
 
 
 def test_rules_can_be_given_as_text():
     bags = data()
     models = [
-        MIANFISClassifier(init=given, max_epochs=3, random_state=0).fit(bags) for given in (RULES.to_source(), RULES)
+        MIANFISClassifier(init=given, training=Training(max_epochs=3), random_state=0).fit(bags)
+        for given in (RULES.to_source(), RULES)
     ]
     assert models[0].rules_ == models[1].rules_
     with pytest.raises(ParameterError, match="kmeans"):

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier
+from fuzzymil import MIANFISClassifier, Training
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.learn.train.losses import LOSSES, Loss, register
@@ -28,7 +28,9 @@ def signed_error():
 @pytest.mark.slow
 def test_a_registered_loss_codes_targets_decides_and_gives_probabilities(signed_error):
     bags = make_two_concepts(random_state=0)
-    model = MIANFISClassifier(6, loss="signed_error", learning_rate=0.1, max_epochs=60, random_state=0).fit(bags)
+    model = MIANFISClassifier(
+        6, training=Training(loss="signed_error", learning_rate=0.1, max_epochs=60), random_state=0
+    ).fit(bags)
     output = model.rules_.infer(bags).output[:, 0]
     assert output.min() < -0.5  # targets are -1 and 1
     assert output.max() > 0.5

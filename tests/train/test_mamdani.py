@@ -12,7 +12,7 @@ import oracle_rules
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil import Bags, Constraints, MIANFISClassifier, MIMamdani, load_model
+from fuzzymil import Bags, Constraints, MIMamdani, RuleClassifier, load_model
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import make_planted, make_two_concepts
 from fuzzymil.inference.engines.jax import Packed
@@ -237,7 +237,11 @@ def test_training_in_the_estimator_survives_a_file(tmp_path):
     assert model.score(bags) >= untrained.score(bags)
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
-    assert (again.rules_, again.initial_rules_, again.touched_) == (model.rules_, model.initial_rules_, model.touched_)
+    assert (again.rules_, again.initial_rules_, again.active_bounds_) == (
+        model.rules_,
+        model.initial_rules_,
+        model.active_bounds_,
+    )
     np.testing.assert_array_equal(again.history_["loss"], model.history_["loss"])
     np.testing.assert_array_equal(again.predict(bags), model.predict(bags))
     np.testing.assert_array_equal(again.predict_proba(bags), model.predict_proba(bags))
@@ -285,7 +289,7 @@ def test_learned_rules_are_as_useful_as_those_of_anfis(kind):
         train_bags, test_bags = (make_two_concepts(random_state=seed) for seed in (1, 2))
     else:
         train_bags, test_bags = (make_planted(kind, n_bags=200, n_noise=3, random_state=seed) for seed in (0, 1))
-    anfis = MIANFISClassifier(10, random_state=0).fit(train_bags)
+    anfis = RuleClassifier(10, random_state=0).fit(train_bags)
     learned = MIMamdani(random_state=0).fit(train_bags)
     scores = [roc_auc_score(test_bags.labels, model.decision_function(test_bags)) for model in (anfis, learned)]
     assert scores[0] > 0.95

@@ -5,6 +5,7 @@ import types
 
 import pytest
 
+from fuzzymil import RuleClassifier
 from fuzzymil.learn.train import progress
 from fuzzymil.learn.train.progress import _Shown, in_notebook, shown_bar
 
@@ -98,11 +99,10 @@ def test_a_bar_on_a_terminal(capsys):
 
 
 def test_training_in_a_notebook_shows_all_stages(notebook, monkeypatch):
-    from fuzzymil import MIANFISClassifier
     from fuzzymil.datasets import make_two_concepts
 
     monkeypatch.setattr(progress, "_PAUSE", 0.0)
-    MIANFISClassifier(random_state=0, verbose=True).fit(make_two_concepts(random_state=3)[::3])
+    RuleClassifier(random_state=0, verbose=True).fit(make_two_concepts(random_state=3)[::3])
     for stage in (
         "candidates: one condition on some instance",
         "cross-validation: ",
@@ -112,5 +112,5 @@ def test_training_in_a_notebook_shows_all_stages(notebook, monkeypatch):
         assert any(stage in text for text in notebook)
     assert "done in" in notebook[-1]
     before = len(notebook)
-    MIANFISClassifier(random_state=0).fit(make_two_concepts(random_state=3)[::3])
+    RuleClassifier(random_state=0).fit(make_two_concepts(random_state=3)[::3])
     assert len(notebook) == before

@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fuzzymil import MIANFISClassifier, MIANFISRegressor, load_model
+from fuzzymil import MIANFISClassifier, MIANFISRegressor, Operators, Training, load_model
 from fuzzymil.bags import Bags, BagStream
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Sigmoid
 from fuzzymil.learn.train.limits import limits_of
 from fuzzymil.learn.train.scaling import Measures, Scaling
@@ -38,7 +39,9 @@ def guess(**changes):
 def test_every_mode_learns_from_a_quantified_scorecard(batch_size):
     bags, labels = problem()
     model = MIANFISClassifier(
-        init=guess(), loss="cross_entropy", batch_size=batch_size, learning_rate=0.05, max_epochs=40, random_state=0
+        init=guess(),
+        training=Training(loss="cross_entropy", batch_size=batch_size, learning_rate=0.05, max_epochs=40),
+        random_state=0,
     ).fit(bags, labels)
     assert model.history_["loss"][-1] < 0.6 * model.history_["loss"][0]
     assert model.score(bags, labels) > 0.9
@@ -55,9 +58,9 @@ def test_every_mode_learns_from_a_quantified_scorecard(batch_size):
 def test_a_stream_learns_the_same_rules_as_memory():
     bags, labels = problem()
     settings = {"init": guess(), "loss": "cross_entropy", "max_epochs": 5, "random_state": 0}
-    whole = MIANFISClassifier(**settings).fit(bags, labels)
+    whole = MIANFISClassifier(**network_parameters(**settings)).fit(bags, labels)
     parts = [(bags[np.arange(0, 30)], labels[:30]), (bags[np.arange(30, 60)], labels[30:])]
-    streamed = MIANFISClassifier(**settings).fit(
+    streamed = MIANFISClassifier(**network_parameters(**settings)).fit(
         BagStream(
             lambda n: Bags(
                 parts[n][0].instances, parts[n][0].offsets, labels=parts[n][1], feature_names=bags.feature_names
@@ -72,8 +75,8 @@ def test_a_stream_learns_the_same_rules_as_memory():
 def test_a_warm_start_goes_on_and_a_saved_model_is_the_same(tmp_path):
     bags, labels = problem()
     settings = {"init": guess(), "loss": "cross_entropy", "random_state": 0, "learning_rate": 0.02}
-    whole = MIANFISClassifier(max_epochs=10, **settings).fit(bags, labels)
-    halves = MIANFISClassifier(max_epochs=5, warm_start=True, **settings).fit(bags, labels)
+    whole = MIANFISClassifier(**network_parameters(max_epochs=10, **settings)).fit(bags, labels)
+    halves = MIANFISClassifier(**network_parameters(max_epochs=5, warm_start=True, **settings)).fit(bags, labels)
     halves.fit(bags, labels)
     np.testing.assert_allclose(halves.rules_.default, whole.rules_.default, rtol=1e-5)
     np.testing.assert_allclose(halves.rules_.coefs, whole.rules_.coefs, rtol=1e-5)
@@ -89,11 +92,13 @@ def test_regression_shifts_the_default_and_not_the_conclusions():
     bags, labels = problem()
     targets = 1000.0 + 50.0 * labels
     rules = guess(default=(1010.0,))
-    still = MIANFISRegressor(init=rules, max_epochs=0, random_state=0).fit(bags, targets)
+    still = MIANFISRegressor(init=rules, training=Training(max_epochs=0), random_state=0).fit(bags, targets)
     np.testing.assert_allclose(still.rules_.default, rules.default, rtol=1e-6)
     np.testing.assert_allclose(still.rules_.coefs, rules.coefs, rtol=1e-6)
     np.testing.assert_allclose(still.predict(bags), rules.infer(bags).output[:, 0], rtol=1e-6)
-    model = MIANFISRegressor(init=rules, max_epochs=60, learning_rate=0.05, random_state=0).fit(bags, targets)
+    model = MIANFISRegressor(init=rules, training=Training(max_epochs=60, learning_rate=0.05), random_state=0).fit(
+        bags, targets
+    )
     assert model.score(bags, targets) > 0.5
 
 
@@ -101,7 +106,9 @@ def test_regression_shifts_the_default_and_not_the_conclusions():
 def test_a_rule_without_a_quantifier_trains_beside_quantified_ones():
     bags, labels = problem()
     rules = guess().edit(add="IF a is high AND b is low THEN y += 1")
-    model = MIANFISClassifier(init=rules, loss="cross_entropy", max_epochs=20, random_state=0).fit(bags, labels)
+    model = MIANFISClassifier(init=rules, training=Training(loss="cross_entropy", max_epochs=20), random_state=0).fit(
+        bags, labels
+    )
     assert model.history_["loss"][-1] < model.history_["loss"][0]
     assert model.rules_.rules[3].is_plain
     assert isinstance(model.rules_.rules[0].premise, Quantified)
@@ -111,7 +118,9 @@ def test_a_rule_without_a_quantifier_trains_beside_quantified_ones():
 def test_missing_values_train_too():
     bags, labels = problem()
     holes = bags.map_instances(lambda x: np.where(np.random.default_rng(0).random(x.shape) < 0.1, np.nan, x))
-    model = MIANFISClassifier(init=guess(), loss="cross_entropy", missing="ignore", max_epochs=20, random_state=0)
+    model = MIANFISClassifier(
+        init=guess(), missing="ignore", training=Training(loss="cross_entropy", max_epochs=20), random_state=0
+    )
     model.fit(holes, labels)
     assert model.history_["loss"][-1] < model.history_["loss"][0]
 
@@ -124,7 +133,9 @@ def test_frozen_rules_terms_and_outputs_stay():
     rules = guess()
 
     def trained(*frozen):
-        model = MIANFISClassifier(init=rules, frozen=frozen, loss="cross_entropy", max_epochs=5, random_state=0)
+        model = MIANFISClassifier(
+            init=rules, frozen=frozen, training=Training(loss="cross_entropy", max_epochs=5), random_state=0
+        )
         return model.fit(bags, labels).rules_
 
     one = trained("rule 1")
@@ -142,17 +153,21 @@ def test_what_is_frozen_comes_back_to_its_last_digit():
     bags, labels = problem()
     rules = guess(default=(0.1,)).edit(conclusions={1: 0.3, 2: 0.7})
     settings = {"init": rules, "max_epochs": 2, "random_state": 0}
-    found = MIANFISRegressor(frozen=["y"], **settings).fit(bags, 1000.0 + 3.0 * labels).rules_
+    found = MIANFISRegressor(**network_parameters(frozen=["y"], **settings)).fit(bags, 1000.0 + 3.0 * labels).rules_
     assert found.rules == rules.rules
     assert found.default == rules.default
-    found = MIANFISRegressor(frozen=["rule 2"], **settings).fit(bags, 1000.0 + 3.0 * labels).rules_
+    found = (
+        MIANFISRegressor(**network_parameters(frozen=["rule 2"], **settings)).fit(bags, 1000.0 + 3.0 * labels).rules_
+    )
     assert found.rules[1] == rules.rules[1]
     assert found.rules[0].coefs != rules.rules[0].coefs
 
 
 def test_a_term_that_several_parts_use_stays_one():
     bags, labels = problem()
-    model = MIANFISClassifier(init=guess(), loss="cross_entropy", max_epochs=5, random_state=0).fit(bags, labels)
+    model = MIANFISClassifier(init=guess(), training=Training(loss="cross_entropy", max_epochs=5), random_state=0).fit(
+        bags, labels
+    )
     # `a.high` stands in two parts; what training returns is the same set in both.
     params = model.rules_.compile()[0]
     places = [place for place, term in model.rules_.arrangement.terms.items() if term == ("a", "high")]
@@ -166,9 +181,11 @@ def test_the_default_of_normalized_rules_is_not_trained():
     rules = RuleBase.parse(
         "Default: y = 0.123 IF SOME a is high THEN y = 1 IF ALL b is low THEN y = 0", guess().variables
     )
-    model = MIANFISClassifier(init=rules, max_epochs=5, random_state=0).fit(bags, labels)
+    model = MIANFISClassifier(init=rules, training=Training(max_epochs=5), random_state=0).fit(bags, labels)
     assert model.rules_.default == (0.123,)
-    assert MIANFISRegressor(init=rules, max_epochs=5, random_state=0).fit(bags, labels + 7.0).rules_.default == (0.123,)
+    assert MIANFISRegressor(init=rules, training=Training(max_epochs=5), random_state=0).fit(
+        bags, labels + 7.0
+    ).rules_.default == (0.123,)
 
 
 def test_limits_have_an_entry_for_each_default():
@@ -194,7 +211,11 @@ def test_scaling_there_and_back_changes_no_output(normalize):
 def test_a_classic_sum_of_rules_learns_its_default():
     bags, labels = problem()
     model = MIANFISClassifier(
-        init="fcm", n_rules=4, normalize=False, loss="cross_entropy", max_epochs=20, random_state=0
+        init="fcm",
+        n_rules=4,
+        operators=Operators(normalize=False),
+        training=Training(loss="cross_entropy", max_epochs=20),
+        random_state=0,
     )
     model.fit(bags, labels)
     first, last = model.initial_rules_.default[0], model.rules_.default[0]

@@ -6,7 +6,7 @@ import html.parser
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, MIMamdani, MISugeno, RuleBase
+from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase, RuleClassifier
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules.rule import Rule, Variable
@@ -115,12 +115,12 @@ def test_linear_conclusions_and_several_outputs():
 def test_what_is_shown_of_a_fitted_and_an_unfitted_model():
     from fuzzymil.datasets import make_two_concepts
 
-    model = MIANFISClassifier(n_estimators=2, random_state=0)
+    model = RuleClassifier(n_estimators=2, random_state=0)
     assert "sk-" in model._repr_html_()  # scikit-learn's diagram
     fitted = model.fit(make_two_concepts(random_state=3)[::2])
     for shown in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
         text = " ".join(Page(shown).texts)
-        assert "MIANFISClassifier(n_estimators=2, random_state=0)" in text
+        assert "RuleClassifier(n_estimators=2, random_state=0)" in text
         assert "The mean of 2 members" in text
         assert "sk-" not in shown
 

@@ -30,7 +30,7 @@ from fuzzymil import MIANFISClassifier, RuleBase
 warnings.simplefilter("ignore")  # JAX has one of its own
 rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
 bags = [[[0.0]], [[1.0]], [[0.2]], [[0.9]]]
-model = MIANFISClassifier(2, init="kmeans", max_epochs=1, random_state=0)
+model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0)
 uses = {
     "infer": lambda: rules.infer([np.zeros((34_000_000, 1))]),
     "infer little": lambda: rules.infer(bags),

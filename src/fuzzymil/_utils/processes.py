@@ -152,10 +152,10 @@ def _submitted(executor: Executor, function: Callable[..., Any], arguments: tupl
 def _prepare() -> None:
     """Make a fork a good neighbor."""
     global _helpers
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: only one needs to say so
     from threadpoolctl import threadpool_limits
 
     _helpers = None
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: only one needs to say so
     threadpool_limits(1)  # the other cores have processes of their own
     os.environ["NPROC"] = "1"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")  # one GPU cannot serve all

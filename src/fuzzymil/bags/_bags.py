@@ -492,7 +492,7 @@ class Bags:
         )
 
     def per_bag(self, name: str) -> Array:
-        """Return the value of a column that is not a feature (``source.extra``), shape (n_bags,), if bags have one each.
+        """Return the value of a column beside the features (``source.extra``), shape (n_bags,), if bags have one each.
 
         Examples
         --------
@@ -798,7 +798,23 @@ def as_bags(X: Any) -> Bags:
 
 
 def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Bags:
-    """Group the rows of a table into bags, whatever it was read from; see `Bags.from_frame`."""
+    """Group the rows of a table into bags, whatever it was read from.
+
+    Parameters
+    ----------
+    table : Table
+    options : ColumnOptions
+        What the user says about its columns.
+    columns : Columns, optional
+        Make the same features as for other bags.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"bag": ["a", "a", "b"], "width": [1.0, 2.0, 3.0]})
+    >>> bags_of_table(Table.from_frame(frame, bag="bag"))
+    Bags(2 bags, 3 instances, 1 feature, 1-2 instances per bag)
+    """
     found = features_of(table, options, columns)
     return Bags.from_long(
         found.instances,

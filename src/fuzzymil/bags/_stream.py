@@ -28,10 +28,10 @@ class BagStream:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import MIANFISClassifier, Training
     >>> from fuzzymil.datasets import make_two_concepts
     >>> stream = BagStream(lambda part: make_two_concepts(random_state=part), 4)
-    >>> model = MIANFISClassifier(6, batch_size=10, max_epochs=3, random_state=0).fit(stream)
+    >>> model = MIANFISClassifier(6, training=Training(batch_size=10, max_epochs=3), random_state=0).fit(stream)
     >>> model.predict(stream).shape
     (600,)
     """

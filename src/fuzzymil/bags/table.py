@@ -305,6 +305,14 @@ class Table:
     is_text : bool
         Whether the table was text, so that nobody said that a column is text: one in which most values are numbers is
         a column of numbers with mistakes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"bag": ["a", "a", "b"], "width": [1.0, 2.0, 3.0], "kind": ["new", "old", "new"]})
+    >>> columns, unused = infer_columns(Table.from_frame(frame, bag="bag"))
+    >>> columns.names, columns[1].categories
+    (('width', 'kind'), ('new', 'old'))
     """
 
     series: Mapping[str, Series]
@@ -319,11 +327,11 @@ class Table:
         cls,
         frame: Any,
         bag: Hashable,
-        label: Hashable | None,
-        instance_label: Hashable | None,
-        options: ColumnOptions,
+        label: Hashable | None = None,
+        instance_label: Hashable | None = None,
+        options: ColumnOptions = NO_OPTIONS,
     ) -> Table:
-        """Return the table of a data frame."""
+        """Return the table of a data frame of any library."""
         roles = [bag, *(name for name in (label, instance_label) if name is not None)]
         names = check_frame(frame, roles)
         others = [name for name in names if name not in roles]

@@ -36,12 +36,12 @@ def baseline_names(*, classes: bool) -> dict[str, str]:
     return simple | {name: name for name in COMPARATORS}
 
 
-def baseline(name: str, bags: Bags, seed: int, *, classes: bool, positive: Any = None) -> Any:
+def baseline(name: str, bags: Bags, seed: int, *, classes: bool, pos_label: Any = None) -> Any:
     """Return a method by its name, ready for these bags.
 
     All but the trivial ones standardize the features. Missing values are replaced by the median of the feature, since
     most methods cannot handle them. Methods for two classes decide about more by one model per class; they look for
-    the ``positive`` class, by default the one that sorts last.
+    the class ``pos_label``, by default the one that sorts last.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def baseline(name: str, bags: Bags, seed: int, *, classes: bool, positive: Any =
     if name in COMPARATORS and classes:
         if len(np.unique(np.asarray(bags.labels))) > 2:
             method = OneVsRestClassifier(method)
-        elif positive is not None:
-            method = PositiveClass(method, positive)
+        elif pos_label is not None:
+            method = PositiveClass(method, pos_label)
     if name == FOREST and not classes:
         method = make_pipeline(FunctionTransformer(bag_statistics), method)
     model = standardized(method)

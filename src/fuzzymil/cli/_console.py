@@ -269,8 +269,8 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure in the format of the file's extension, and close it."""
     import matplotlib.pyplot as plt
 
-    from fuzzymil.plots.style import drawn
+    from fuzzymil.plots.style import figure_bytes
 
-    storage.write_atomically(path, drawn(figure, path.suffix.lower()))
+    storage.write_atomically(path, figure_bytes(figure, path.suffix.lower()))
     plt.close(figure)
     note(f"Wrote {path}.")

@@ -170,13 +170,13 @@ def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
     place = list(map(str, names)).index(wanted)
     if len(output_names(model)) > 1:
         return names[place], place
-    return names[place], 0 if names[place] == model.positive_ else None
+    return names[place], 0 if names[place] == model.pos_label_ else None
 
 
 def _load_for_answers(document: dict[str, Any], name: str) -> Any:
-    from fuzzymil.estimators import SavedNetwork
+    from fuzzymil.estimators import SavedModel
 
-    return SavedNetwork.of(document, name=name)
+    return SavedModel.of(document, name=name)
 
 
 def _columns_of(extra: Any) -> Columns:
@@ -719,15 +719,15 @@ class RuleFile:
 
         found: collections.Counter[str] = collections.Counter()
         for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
-            found.update(self._gaps(matched(self.rules, bags)))
+            found.update(self._missing_values(matched(self.rules, bags)))
             yield self._table("bag", bags)
-        _note_gaps("bag", found)
+        _note_missing_values("bag", found)
 
     def _with_note(self, title: str, bags: Bags) -> Bags:
-        _note_gaps(title, self._gaps(bags))
+        _note_missing_values(title, self._missing_values(bags))
         return bags
 
-    def _gaps(self, bags: Bags) -> dict[str, int]:
+    def _missing_values(self, bags: Bags) -> dict[str, int]:
         """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
         import numpy as np
 
@@ -736,7 +736,7 @@ class RuleFile:
         found = {}
         asked = {condition.variable for rule in self.rules.rules for condition in rule.conditions}
         for place, variable in enumerate(self.rules.variables):
-            stated = variable.gaps or any(isinstance(term, Missing) for term in variable.terms.values())
+            stated = variable.missing_values or any(isinstance(term, Missing) for term in variable.terms.values())
             if variable.name in asked and not stated:
                 values = bags.select_features([place]).instances[:, 0]
                 found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
@@ -753,7 +753,7 @@ class RuleFile:
         return {title: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
 
 
-def _note_gaps(title: str, found: Mapping[str, int]) -> None:
+def _note_missing_values(title: str, found: Mapping[str, int]) -> None:
     """Say that missing values count as true, and what to do about it."""
     if not found:
         return

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+_TRAINING = "Training (--method mi-anfis, anfis or mamdani)"
+
 
 def format_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a file format."""
@@ -18,9 +20,9 @@ def format_names(incomplete: str) -> Iterator[str]:
 
 def setting_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a setting."""
-    from fuzzymil.cli._settings import known_settings
+    from fuzzymil.cli._settings import Method, known_settings
 
-    known = dict.fromkeys([*known_settings(), *known_settings(mamdani=True)])
+    known = dict.fromkeys(name for method in Method for name in known_settings(method))
     return (f"{name}=" for name in known if name.startswith(incomplete))
 
 
@@ -33,7 +35,11 @@ def _setting(name: str, help: str, min: int | None = None, panel: str = "Model",
 
 
 def _training(name: str, help: str, min: int | None = None) -> Any:
-    return _setting(name, help, min, panel="Training: any of these trains a network instead of choosing rules")
+    return _setting(name, help, min, panel=_TRAINING)
+
+
+def _training_text(name: str, help: str, metavar: str) -> Any:
+    return _setting(name, help, None, panel=_TRAINING, metavar=metavar)
 
 
 Data = Annotated[
@@ -71,7 +77,7 @@ Group = Annotated[
     _column(
         "group",
         "Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. It "
-        "is no feature.",
+        "is not used as a feature.",
     ),
 ]
 
@@ -107,7 +113,7 @@ Decimal = Annotated[
     _notation(
         "decimal",
         "MARK",
-        "What stands before the decimals of numbers: , or . (default: a point; a model remembers it).",
+        "Decimal separator: , or . (default: a point; a model remembers it).",
     ),
 ]
 Thousands = Annotated[
@@ -115,7 +121,7 @@ Thousands = Annotated[
     _notation(
         "thousands",
         "MARK",
-        "What separates thousands, as in 7,698.09: a comma, point, blank or apostrophe (default: nothing; a model "
+        "Thousands separator, as in 7,698.09: a comma, point, blank or apostrophe (default: none; a model "
         "remembers it).",
     ),
 ]
@@ -144,7 +150,7 @@ OfClass = Annotated[
     typer.Option(
         "--class",
         metavar="CLASS",
-        help="The class to show (default: of two, the one that the rules speak for; of several, all or the first).",
+        help="The class to show (default: of two, the positive one; of several, all or the first).",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -169,18 +175,20 @@ Settings = Annotated[
 ]
 NRules = Annotated[
     int | None,
-    _setting("n-rules", "Most rules to choose (default: 50), or number of rules to train (default: 10)."),
+    _setting("n-rules", "Maximum number of rules to choose (default: 50), or number of rules to train (default: 10)."),
 ]
-Positive = Annotated[
+PosLabel = Annotated[
     str | None,
     _setting(
-        "positive",
-        "Of two classes, the one that rules speak for (default: the one that the output of --init rules is named "
-        "after, otherwise the last in sorted order).",
+        "pos-label",
+        "Of two classes, the positive one (default: the one that the output of --init rules is named after, otherwise "
+        "the last in sorted order).",
         metavar="CLASS",
     ),
 ]
-MaxTerms = Annotated[int | None, _setting("max-conditions", "Most conditions in a rule (default: no limit).")]
+MaxConditions = Annotated[
+    int | None, _setting("max-conditions", "Maximum number of conditions in a rule (default: no limit).")
+]
 Alpha = Annotated[
     float | None,
     _training("alpha", "Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
@@ -196,11 +204,10 @@ LearningRate = Annotated[
 ]
 Init = Annotated[
     str | None,
-    _setting(
+    _training_text(
         "init",
-        "Where rules come from: select chooses them (default, unless an option of training is given); kmeans, fcm, "
-        "random, grid and search train them, or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, "
-        ".fml).",
-        metavar="METHOD|FILE",
+        "Where the rules start: kmeans (default), fcm, random, grid or search; for mamdani clusters or select; or a "
+        "file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
+        "METHOD|FILE",
     ),
 ]

@@ -19,14 +19,31 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.rules import RuleBase
 
-MOST_CLASSES = 20
-"""Integer labels with more distinct values than this are treated as quantities."""
-
 _WORDS = {"none": None, "null": None, "true": True, "false": False, "yes": True, "no": False}
-# Not for --set: they have options of their own, fields that can be set, or none of it; or --init has them.
-_NOT_SET = ("constraints", "init", "random_state", "run", "verbose", "warm_start")
-_OF_FILE = ("inputs", "n_rules", "outputs", "rules")
-_OPTIONS = {"init": "--init", "random_state": "--seed", "positive": "--positive"}
+# Not for --set: they have options of their own or fields that can be set; or they are of no use here.
+_NOT_SET = {"callbacks", "checkpoint", "constraints", "inputs", "operators", "outputs", "rules", "training", "verbose"}
+_NOT_SET |= {"warm_start"}
+_OPTIONS = {"init": "--init", "random_state": "--seed", "pos_label": "--pos-label", "max_rules": "--n-rules"}
+
+
+class Method(StrEnum):
+    """How rules are learned."""
+
+    rules = "rules"
+    mi_anfis = "mi-anfis"
+    anfis = "anfis"
+    mamdani = "mamdani"
+
+
+MethodOption = Annotated[
+    Method,
+    typer.Option(
+        metavar="METHOD",
+        help="rules chooses short additive rules from many candidates; mi-anfis trains the network of the paper; anfis "
+        "the same for bags of one instance; mamdani learns or trains rules that conclude fuzzy sets.",
+        rich_help_panel="Model",
+    ),
+]
 
 
 class Task(StrEnum):
@@ -45,8 +62,6 @@ TaskOption = Annotated[
 def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
     """Return the task, inferred from the labels unless the user chose one, and report it.
 
-    Integer labels are classes if they have at most `MOST_CLASSES` distinct values and, on average, two bags for each.
-
     Examples
     --------
     >>> from fuzzymil import Bags
@@ -55,15 +70,15 @@ def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
     """
     import numpy as np
 
+    from fuzzymil.estimators.inputs import holds_classes
+
     labels = bags.labels
     if labels is None:
         raise InputError("The data has no labels to learn from.")
     values, counts = np.unique(labels, return_counts=True)
     numeric, auto = labels.dtype.kind in "iuf", task is Task.auto
     if auto:
-        many = len(values) > MOST_CLASSES or 2 * len(values) > len(labels)
-        quantity = labels.dtype.kind == "f" or (numeric and many)
-        task = Task.regression if quantity else Task.classification
+        task = Task.classification if holds_classes(labels) else Task.regression
     if task is Task.classification:
         shown = listed(f"{value} ({count} bags)" for value, count in zip(values, counts, strict=True))
         hint = " If the labels are quantities, use --task regression." if auto and numeric else ""
@@ -82,7 +97,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def positive_label(text: str | None, labels: Any, task: Task) -> Any:
-    """Return the label that ``--positive`` names, or None.
+    """Return the label that ``--pos-label`` names, or None.
 
     Examples
     --------
@@ -93,28 +108,39 @@ def positive_label(text: str | None, labels: Any, task: Task) -> Any:
     if text is None:
         return None
     if task is Task.regression:
-        raise ParameterError("--positive names a class, but this is a regression: omit it.")
+        raise ParameterError("--pos-label names a class, but this is a regression: omit it.")
     known = {str(label): label for label in sorted(set(labels.tolist()))}
     known_name("class", text, known)
     return known[text]
 
 
-def known_settings(task: Task = Task.classification, *, mamdani: bool = False) -> list[str]:
-    """Return the names that ``--set`` accepts, for Mamdani rules or for all others.
+def estimator_class(method: Method, task: Task) -> Any:
+    """Return the class of estimators for a method and a task."""
+    from fuzzymil import estimators
+
+    if method is Method.mamdani:
+        return estimators.MIMamdani
+    family = {Method.rules: "Rule", Method.mi_anfis: "MIANFIS", Method.anfis: "ANFIS"}[method]
+    return getattr(estimators, family + ("Regressor" if task is Task.regression else "Classifier"))
+
+
+def known_settings(method: Method = Method.rules, task: Task = Task.classification) -> list[str]:
+    """Return the names that ``--set`` accepts for a method.
 
     Examples
     --------
-    >>> "loss" in known_settings(), "loss" in known_settings(Task.regression)
-    (True, False)
-    >>> "defuzzify" in known_settings(), "defuzzify" in known_settings(mamdani=True)
+    >>> "missing" in known_settings(), "loss" in known_settings(), "loss" in known_settings(Method.mi_anfis)
+    (True, False, True)
+    >>> "defuzzify" in known_settings(Method.mi_anfis), "defuzzify" in known_settings(Method.mamdani)
     (False, True)
     """
-    from fuzzymil.estimators import MIMamdani, Variant
+    from fuzzymil.estimators import Operators, Training
     from fuzzymil.learn.train import Constraints
 
-    kinds = (MIMamdani, Constraints) if mamdani else (_kind(task), Variant, Constraints)
-    names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
-    return [name for name in names if name not in _OF_FILE] if mamdani else [*names, "precision"]
+    kinds = [estimator_class(method, task)]
+    kinds += [Operators, Training] if method in (Method.mi_anfis, Method.anfis) else []
+    kinds += [] if method is Method.rules else [Constraints]
+    return [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
 
 
 def _parsed(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
@@ -158,68 +184,78 @@ def _value(text: str) -> Any:
     return text
 
 
-def new_estimator(task: Task, options: dict[str, Any], texts: Iterable[str], init: str | None, seed: int) -> Any:
+def new_estimator(
+    method: Method, task: Task, options: dict[str, Any], texts: Iterable[str], init: str | None, seed: int
+) -> Any:
     """Return an unfitted estimator.
 
     Parameters
     ----------
+    method : Method
     task : Task
     options : dict
-        Parameters by name.
+        Parameters by the names of options.
     texts : iterable of str
         More parameters, as ``name=value``.
     init : str, optional
-        "select" to choose rules, the name of an initialization to train them from, or a file with rules or a model.
-        If these conclude sets, the estimator trains them. Additive rules of a classifier are a scorecard,
-        whose sum is a logit, unless a loss is given.
+        The name of an initialization, or a file with rules or a model to train.
     seed : int
 
     Examples
     --------
-    >>> model = new_estimator(Task.classification, {"n_rules": 4}, ["loss=hinge", "clip=none", "frozen=x,y"], None, 0)
-    >>> model.n_rules, model.loss, model.variant, model.frozen
-    (4, 'hinge', Variant(clip=None), ['x', 'y'])
-    >>> new_estimator(Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints.conclusions
-    (0.0, 1.0)
+    >>> new_estimator(Method.rules, Task.classification, {"n_rules": 4}, ["missing=condition"], None, 0)
+    RuleClassifier(max_rules=4, missing='condition', random_state=0)
+    >>> texts = ["loss=hinge", "clip=none"]
+    >>> new_estimator(Method.mi_anfis, Task.classification, {"n_rules": 4}, texts, None, 0).training
+    Training(loss='hinge', clip=None)
+    >>> new_estimator(Method.mi_anfis, Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints
+    Constraints(conclusions=(0.0, 1.0), ordered=True)
     """
-    from fuzzymil.estimators import RunOptions, Variant
-    from fuzzymil.rules import RuleBase
+    from fuzzymil.estimators import network_parameters
 
-    start = None if init is None else _start(init)
-    if isinstance(start, RuleBase) and start.concludes_sets:
-        return _mamdani(task, options, texts, start, seed)
-    found = _with_constraints(options | _parsed(texts, known_settings(task)))
-    details = {field.name: found.pop(field.name) for field in dataclasses.fields(Variant) if field.name in found}
-    if details:
-        found["variant"] = dataclasses.replace(Variant.of(found.get("variant", "standard")), **details)
-    if "precision" in found:
-        found["run"] = RunOptions(precision=found.pop("precision"))
-    if isinstance(start, RuleBase) and not start.normalize and task is Task.classification and "loss" not in found:
-        note(
-            "The rules add up, and their sum is read as a logit: training with cross-entropy. If 0.5 "
-            "divides the classes, use --set loss=squared_error."
-        )
-        found["loss"] = "cross_entropy"
-    estimator = _kind(task)(**found, random_state=seed)
-    return estimator if start is None else estimator.set_params(init=start)
-
-
-def _mamdani(task: Task, options: dict[str, Any], texts: Iterable[str], rules: RuleBase, seed: int) -> Any:
-    """Return an unfitted estimator that trains the sets of Mamdani rules."""
-    from fuzzymil.estimators import MIANFISClassifier, MIMamdani
-
-    known = known_settings(task, mamdani=True)
-    for name in options:
+    known = known_settings(method, task)
+    found = dict(options)
+    if method is Method.rules and "n_rules" in found:
+        found["max_rules"] = found.pop("n_rules")
+    for name in [*found, *(() if init is None else ("init",))]:
         if name not in known:
+            other = " (--method mi-anfis has it)" if method is Method.rules else ""
             raise ParameterError(
-                f"--{name.replace('_', '-')} does not apply to Mamdani rules, whose sets are trained: omit it."
+                f"--{name.replace('_', '-')} does not belong to --method {method.value}{other}: omit it."
             )
-    found = {"max_epochs": MIANFISClassifier.max_epochs, **options, **_parsed(texts, known, "of Mamdani rules")}
+    found = _with_constraints(found | _parsed(texts, known, f"of --method {method.value}"))
+    if init is not None:
+        found |= _start(method, init)
+    if method is Method.mamdani:
+        found = _for_mamdani(task, found)
+    elif method is not Method.rules:
+        found = network_parameters(**found)
+    return estimator_class(method, task)(**found, random_state=seed)
+
+
+def _start(method: Method, init: str) -> dict[str, Any]:
+    """Return the parameter that says where rules start: the name of a way, or the rules in a file."""
+    path = Path(init)
+    if not (path.suffix or path.exists()):
+        return {"init": init}
+
+    rules = read_all_rules(path)[0]
+    if rules.concludes_sets != (method is Method.mamdani):
+        other = Method.mi_anfis if method is Method.mamdani else Method.mamdani
+        what = "sets" if method is not Method.mamdani else "numbers"
+        raise ParameterError(f"The rules in {init} conclude {what}: use --method {other.value}.")
+    return {"rules" if method is Method.mamdani else "init": rules}
+
+
+def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of Mamdani rules, which are trained if they are given."""
+    from fuzzymil.estimators import Training
+
+    rules = settings.get("rules")
+    found = settings if rules is None else {"max_epochs": Training.max_epochs} | settings
     if task is Task.regression:
-        found["threshold"] = None
-    elif "threshold" not in found:
-        found["threshold"] = _middle(rules)
-    return MIMamdani(rules=rules, **_with_constraints(found), random_state=seed)
+        return found | {"threshold": None}
+    return found if rules is None or "threshold" in found else found | {"threshold": _middle(rules)}
 
 
 def _middle(rules: RuleBase) -> float:
@@ -243,14 +279,3 @@ def _with_constraints(settings: dict[str, Any]) -> dict[str, Any]:
     found = dict(settings)
     limits = {field.name: found.pop(field.name) for field in dataclasses.fields(Constraints) if field.name in found}
     return found | {"constraints": Constraints(**limits)} if limits else found
-
-
-def _kind(task: Task) -> Any:
-    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
-
-    return MIANFISRegressor if task is Task.regression else MIANFISClassifier
-
-
-def _start(init: str) -> Any:
-    path = Path(init)
-    return read_all_rules(path)[0] if path.suffix or path.exists() else init

@@ -12,6 +12,7 @@ import typer
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
+from fuzzymil.estimators import Training
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -70,16 +71,17 @@ def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[
     from fuzzymil.estimators import MIANFISClassifier
 
     bags = _random_bags(n_bags, n_features)
-    first = _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=EPOCHS, random_state=0).fit(bags))
+    first = _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=EPOCHS), random_state=0).fit(bags))
     # A fit with no epochs takes the time of the initialization, which is not part of an epoch.
     start = [
-        _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=0, random_state=0).fit(bags)) for _ in range(repeats + 1)
+        _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=0), random_state=0).fit(bags))
+        for _ in range(repeats + 1)
     ][1:]
     whole = [
-        _seconds(lambda: MIANFISClassifier(n_rules, max_epochs=EPOCHS, random_state=0).fit(bags))
+        _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=EPOCHS), random_state=0).fit(bags))
         for _ in range(repeats)
     ]
-    model = MIANFISClassifier(n_rules, max_epochs=1, random_state=0).fit(bags)
+    model = MIANFISClassifier(n_rules, training=Training(max_epochs=1), random_state=0).fit(bags)
     model.predict(bags)
     answers = [_seconds(lambda: model.predict(bags)) for _ in range(10 * repeats)]
     return {

@@ -24,7 +24,7 @@ from fuzzymil.cli._console import (
     note,
 )
 from fuzzymil.cli._inputs import Columns, read_data, summary
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, new_estimator
+from fuzzymil.cli._settings import Task, TaskOption, chosen_task
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -216,9 +216,9 @@ def describe(
 
 def _diagnosed(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
     kind = chosen_task(task, bags)
-    model = new_estimator(kind, {}, (), None, seed).set_params(verbose=is_terminal())
-    found: DataDiagnosis = model.diagnose_data(bags)
-    return found
+    from fuzzymil.estimators import diagnose_data
+
+    return diagnose_data(bags, task=kind.value, verbose=is_terminal(), random_state=seed)
 
 
 def _diagnosis_in_json(bags: Bags | None, task: Task, seed: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
+from fuzzymil.estimators import RuleClassifier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,6 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     matplotlib.use("Agg")  # no display needed
     from fuzzymil.cli._baselines import FOREST, baseline
     from fuzzymil.datasets import CONCEPTS, make_two_concepts
-    from fuzzymil.estimators import MIANFISClassifier
     from fuzzymil.plots import save_figure
     from fuzzymil.report import write_report
 
@@ -71,7 +71,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     )
     console.print(f"{_wrapped(truth, indent=7)}\n")
     began = time.perf_counter()
-    model = MIANFISClassifier(random_state=seed).fit(train)
+    model = RuleClassifier(random_state=seed).fit(train)
     seconds = time.perf_counter() - began
     rules = model.rules_
     console.print(f"Chose {rules.n_rules} rule{'' if rules.n_rules == 1 else 's'} in {seconds:.1f} s:\n")

@@ -16,7 +16,16 @@ from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
 from fuzzymil.cli._processes import helped_fits
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
+from fuzzymil.cli._settings import (
+    Method,
+    MethodOption,
+    Task,
+    TaskOption,
+    chosen_task,
+    given,
+    new_estimator,
+    positive_label,
+)
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -87,9 +96,10 @@ def evaluate(
             "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
         ),
     ] = None,
-    positive: _options.Positive = None,
+    method: MethodOption = Method.rules,
+    pos_label: _options.PosLabel = None,
     n_rules: _options.NRules = None,
-    max_conditions: _options.MaxTerms = None,
+    max_conditions: _options.MaxConditions = None,
     alpha: _options.Alpha = None,
     order: _options.Order = None,
     n_estimators: _options.NEstimators = None,
@@ -126,8 +136,8 @@ def evaluate(
         max_epochs=max_epochs,
         learning_rate=learning_rate,
     )
-    meant = positive_label(positive, source.bags.labels, kind)
-    model = new_estimator(kind, chosen | given(positive=meant), settings or (), init, seed)
+    meant = positive_label(pos_label, source.bags.labels, kind)
+    model = new_estimator(method, kind, chosen | given(pos_label=meant), settings or (), init, seed)
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
@@ -148,7 +158,7 @@ def evaluate(
         raise typer.Exit(130)
 
 
-def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive: Any = None) -> list[Trial]:
+def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, pos_label: Any = None) -> list[Trial]:
     """Return the methods to compare with, by default the embedding forest."""
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
@@ -160,7 +170,7 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, positive
     if NONE in wanted:
         others = ", ".join(name for name in wanted if name != NONE)
         raise InputError(f"--compare {NONE} means no other method, but {others} is also given: omit one of them.")
-    found = [(name, baseline(name, bags, seed, classes=classes, positive=positive)) for name in wanted]
+    found = [(name, baseline(name, bags, seed, classes=classes, pos_label=pos_label)) for name in wanted]
     return [Trial(baseline_names(classes=classes)[name], estimator) for name, estimator in found]
 
 

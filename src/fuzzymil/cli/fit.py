@@ -25,7 +25,16 @@ from fuzzymil.cli._console import (
     note,
 )
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task, given, new_estimator, positive_label
+from fuzzymil.cli._settings import (
+    Method,
+    MethodOption,
+    Task,
+    TaskOption,
+    chosen_task,
+    given,
+    new_estimator,
+    positive_label,
+)
 
 __all__ = ["fit"]
 
@@ -37,9 +46,9 @@ _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
     epilog=examples(
         "fuzzymil fit visits.csv --bag user --label converted -o model.json",
         "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-conditions 2",
-        "fuzzymil fit visits.csv --bag user --label converted --init kmeans --alpha 5",
-        'fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set "frozen=rule 1"',
-        "fuzzymil fit visits.csv --bag user --label converted --init expert.rules --set ordered=yes",
+        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5",
+        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules "
+        '--set "frozen=rule 1"',
         "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
     ),
 )
@@ -60,9 +69,10 @@ def fit(
     encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
-    positive: _options.Positive = None,
+    method: MethodOption = Method.rules,
+    pos_label: _options.PosLabel = None,
     n_rules: _options.NRules = None,
-    max_conditions: _options.MaxTerms = None,
+    max_conditions: _options.MaxConditions = None,
     alpha: _options.Alpha = None,
     order: _options.Order = None,
     n_estimators: _options.NEstimators = None,
@@ -94,11 +104,9 @@ def fit(
 ) -> None:
     """Learn rules from labeled bags and save the model.
 
-    By default, few rules that add up are chosen from many candidates. An option of training, or --init kmeans, trains
-    the paper's network instead; Ctrl-C then stops training and saves the rules learned so far.
+    By default, few rules that add up are chosen from many candidates. --method mi-anfis trains the paper's network
+    instead, or the rules in a file (--init); Ctrl-C then stops training and saves the rules learned so far.
     """
-    from fuzzymil.estimators import RunOptions
-
     chosen = given(
         n_rules=n_rules,
         max_conditions=max_conditions,
@@ -112,8 +120,9 @@ def fit(
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
     if checkpoint is not None:
         check_folder(checkpoint, "--checkpoint")
-    if resumed is not None and positive is not None:
-        raise ParameterError("--continue keeps the model's positive class: omit --positive.")
+    if resumed is not None and (pos_label is not None or method is not Method.rules):
+        name = "--method" if pos_label is None else "--pos-label"
+        raise ParameterError(f"--continue keeps the model's method and positive class: omit {name}.")
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
     columns = Columns.from_options(
         bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding
@@ -126,17 +135,17 @@ def fit(
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")
-        chosen |= given(positive=positive_label(positive, source.bags.labels, kind))
-        model = new_estimator(kind, chosen, settings or (), init, seed)
-    if hasattr(model, "run"):
-        model.set_params(run=dataclasses.replace(model.run or RunOptions(), checkpoint=checkpoint))
-    elif stream or checkpoint is not None:
-        raise ParameterError(
-            "Mamdani rules are trained in memory and without checkpoints: omit --stream and --checkpoint."
-        )
+        chosen |= given(pos_label=positive_label(pos_label, source.bags.labels, kind))
+        model = new_estimator(method, kind, chosen, settings or (), init, seed)
+    if checkpoint is not None and resumed is None and method is Method.rules:
+        raise ParameterError("--checkpoint does not belong to --method rules, which is quick: omit it.")
+    if (stream or checkpoint is not None) and hasattr(model, "threshold"):
+        raise ParameterError("Mamdani rules are trained in memory and without checkpoints: omit the option.")
     began = time.perf_counter()
     with kept_until_saved():
-        interrupted = _train(model, bags, verbose=not as_json and is_terminal())
+        model, interrupted = _train(
+            model, bags, chosen if resumed is not None else None, checkpoint, verbose=not as_json and is_terminal()
+        )
         seconds = time.perf_counter() - began
         save(model, output, source.columns)
     if as_json and output != STANDARD:
@@ -150,38 +159,61 @@ def fit(
 
 def _to_resume(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:
     """Return the model to continue, with the settings that may change."""
-    changes: dict[str, Any] = {name: chosen[name] for name in ("max_epochs", "learning_rate") if name in chosen}
-    if settings or init is not None or len(chosen) > len(changes):
+    if settings or init is not None or set(chosen) - {"max_epochs", "learning_rate"}:
         raise ParameterError("--continue keeps the model's settings: only --max-epochs and --learning-rate can change.")
-    from fuzzymil.estimators import MIANFISClassifier, MIMamdani
+    from fuzzymil.estimators import MIMamdani, Training
 
     model, columns = read_model(path)
     if isinstance(model, MIMamdani):  # starts from the rules it has now
-        changes = {"max_epochs": model.max_epochs or MIANFISClassifier.max_epochs} | changes
+        changes = {"max_epochs": model.max_epochs or Training.max_epochs} | chosen
         return model.set_params(inputs=None, outputs=None, rules=model.rules_, **changes), columns
-    if not hasattr(model, "warm_start"):
+    if not hasattr(model, "members_") or hasattr(model, "threshold"):
         raise ParameterError(f"{path} holds a {type(model).__name__}, which cannot be trained.")
-    return model.set_params(**changes, warm_start=True), columns
+    if len(model.members_) > 1 and not hasattr(model, "training"):
+        raise ParameterError(f"{path} holds {len(model.members_)} chosen rule bases: only a single one can be trained.")
+    return model, columns
 
 
-def _train(model: Any, bags: Any, *, verbose: bool) -> bool:
-    """Fit the model and return whether Ctrl-C interrupted it."""
+def _train(
+    model: Any, bags: Any, changes: dict[str, Any] | None, checkpoint: Path | None, *, verbose: bool
+) -> tuple[Any, bool]:
+    """Return the fitted model, and whether Ctrl-C interrupted it; given changes, a model is trained further."""
+    from fuzzymil.estimators import Training, train_rules
+
+    resumes = changes is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        _set(model, verbose=verbose).fit(bags)
-    _set(model, verbose=False, warm_start=False, run=None)  # not part of the result
+        if hasattr(model, "training"):
+            before = model.training or Training()
+            now = dataclasses.replace(before, checkpoint=checkpoint, warm_start=resumes, **changes or {})
+            model.set_params(training=now, verbose=verbose).fit(bags)
+            model.set_params(training=dataclasses.replace(now, checkpoint=None, warm_start=False), verbose=False)
+        elif resumes and not hasattr(model, "threshold"):
+            rules = train_rules(
+                model.rules_,
+                bags,
+                task="classification" if hasattr(model, "classes_") else "regression",
+                class_weight=getattr(model, "class_weight", None),
+                pos_label=getattr(model, "pos_label_", None),
+                missing="median" if model.missing == "condition" else model.missing,
+                training=Training(checkpoint=checkpoint, **changes or {}),
+                verbose=verbose,
+                random_state=model.random_state,
+            )
+            model = model.with_rules(rules)
+        elif "verbose" in model.get_params():
+            model.set_params(verbose=verbose).fit(bags)
+            model.set_params(verbose=False)
+        else:
+            model.fit(bags)
     for warning in caught:
         if warning.category is not InterruptedTrainingWarning:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return any(warning.category is InterruptedTrainingWarning for warning in caught)
-
-
-def _set(model: Any, **settings: Any) -> Any:
-    """Set those of the parameters that a model has: Mamdani rules have fewer."""
-    return model.set_params(**{name: value for name, value in settings.items() if hasattr(model, name)})
+    return model, any(warning.category is InterruptedTrainingWarning for warning in caught)
 
 
 def _n_epochs(model: Any) -> int:
+    """Return the number of epochs of training; 0 for chosen rules."""
     return int(getattr(model, "n_iter_", len(getattr(model, "history_", {}).get("loss", ()))))
 
 
@@ -199,7 +231,7 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
         "n_epochs": _n_epochs(model),
         "seconds": round(seconds, 3),
         "score_on_training_bags": None if streamed else model.score(bags),
-        "at_a_bound": list(map(str, getattr(model, "touched_", ()))),
+        "at_a_bound": list(map(str, getattr(model, "active_bounds_", ()))),
         "interrupted": interrupted,
     }
 
@@ -208,7 +240,7 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
     from fuzzymil.bags import BagStream
 
     say = note if output == STANDARD else emit
-    chosen = hasattr(model, "choice_")
+    chosen = hasattr(model, "n_bags_chosen_from_")
     rules = f"{model.rules_.n_rules} rule{'' if model.rules_.n_rules == 1 else 's'}"
     if len(model.members_) > 1:
         each = "" if chosen else f" with {rules} each"
@@ -222,15 +254,17 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
             always = "the most frequent class" if hasattr(model, "classes_") else "the mean"
             say(f"No rule is better than always predicting {always}: see `fuzzymil data describe`.")
     else:
-        say(f"Learned {rules} in {seconds:.1f} s ({_n_epochs(model)} epochs).")
-    for entry in (touched := getattr(model, "touched_", []))[:_MOST_RULES]:
+        epochs = f" ({_n_epochs(model)} epochs)" if hasattr(model, "history_") else ""
+        say(f"Learned {rules} in {seconds:.1f} s{epochs}.")
+    active = getattr(model, "active_bounds_", [])
+    for entry in active[:_MOST_RULES]:
         say(f"  {entry}")
-    if len(touched) > _MOST_RULES:
-        say(f"  ... and {len(touched) - _MOST_RULES} more at a bound")
+    if len(active) > _MOST_RULES:
+        say(f"  ... and {len(active) - _MOST_RULES} more at a bound")
     if not isinstance(bags, BagStream):
         score, digits = ("accuracy", ".1%") if hasattr(model, "classes_") else ("R2", ".3f")
         say(f"Training {score} {model.score(bags):{digits}}; run `fuzzymil evaluate` for held-out {score}.")
-    elif len(rmse := model.history_.get("rmse", ())):  # scoring could take as long as training
+    elif len(rmse := getattr(model, "history_", {}).get("rmse", ())):  # scoring could take as long as training
         say(f"Training RMSE {rmse[-1]:.3f} in the last epoch.")
     if output != STANDARD:
         what = "rules with their fuzzy sets" if chosen else "rules"
@@ -244,15 +278,22 @@ def _scorecard(rules: Any) -> str:
     return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], f"... and {left} more"])
 
 
+def _wanted_epochs(model: Any) -> int:
+    from fuzzymil.estimators import Training
+
+    training = getattr(model, "training", None) or Training()
+    return int(getattr(model, "max_epochs", training.max_epochs))
+
+
 def _advise(model: Any, source: Source, output: Path, checkpoint: Path | None) -> None:
     """Explain how to resume an interrupted training."""
-    done = len(model.history_["loss"])
+    n_epochs, done = _wanted_epochs(model), _n_epochs(model)
     place = "on standard output" if output == STANDARD else f"in {output}"
     if checkpoint is None:
         data = "DATA" if source.name == "standard input" else shlex.quote(source.name)
         file = "MODEL" if output == STANDARD else shlex.quote(str(output))
-        left = max(model.max_epochs - done, 1)
+        left = max(n_epochs - done, 1)
         how = f"To resume:\n  fuzzymil fit {data} --continue {file} --max-epochs {left} -o {file}"
     else:
         how = f"Run the same command again to resume from {checkpoint}."
-    note(f"Interrupted after {done} of {model.max_epochs} epochs. The model so far is {place}. {how}")
+    note(f"Interrupted after {done} of {n_epochs} epochs. The model so far is {place}. {how}")

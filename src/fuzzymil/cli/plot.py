@@ -129,7 +129,7 @@ def plot(
         )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
-    if kind is Kind.curves and hasattr(fitted, "choice_"):
+    if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"The rules of {model} were chosen, not trained: they have no curves.")
     for option, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
         if given is not None and kind is not owner:
@@ -176,7 +176,7 @@ def _numbers(
     from fuzzymil.plots import EffectDisplay
 
     named = None if features is None else [name for text in features for name in listed_names([text])]
-    return EffectDisplay.from_model(model, bags, named, positive=None if about is None else about.label).effects
+    return EffectDisplay.from_model(model, bags, named, pos_label=None if about is None else about.label).effects
 
 
 def _figure(
@@ -270,12 +270,12 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
     order = [place.index(name) for name in classes]
     if kind is Kind.reliability:
         likely = model.predict_proba(bags)[:, order]
-        return ReliabilityDisplay.from_classes([(bags.labels, likely)], classes, positive=positive)
+        return ReliabilityDisplay.from_classes([(bags.labels, likely)], classes, pos_label=positive)
     found = model.predictions(bags)
     scores = ranking_scores(found.decisions, found.probabilities)
     assert scores is not None
     scores = scores[:, order] if scores.ndim > 1 else scores if order == [0, 1] else -scores
-    return RocDisplay.from_classes([(bags.labels, scores)], classes, positive=positive)
+    return RocDisplay.from_classes([(bags.labels, scores)], classes, pos_label=positive)
 
 
 def _surface(model: Any, bags: Any, x: str | None, y: str | None, *, output: int) -> Any:

@@ -33,11 +33,11 @@ def report(
     thousands: _options.Thousands = None,
     encoding: _options.Encoding = None,
     format: _options.DataFormat = None,
-    positive: Annotated[
+    pos_label: Annotated[
         str | None,
         typer.Option(
             metavar="CLASS",
-            help="Of two classes, the one that curves are about (default: the one that rules speak for).",
+            help="Of two classes, the one that curves are about (default: the model's positive class).",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
@@ -73,7 +73,7 @@ def report(
             n_folds=folds,
             held_out=held_out,
             progress=show,
-            positive=positive,
+            pos_label=pos_label,
             groups=group,
         )
     note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")

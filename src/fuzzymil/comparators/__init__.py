@@ -14,9 +14,14 @@ the decorator `comparator` in a new file of this folder.
 """
 
 from fuzzymil._utils.registry import import_modules
-from fuzzymil.comparators._base import COMPARATORS, BagClassifier, InstanceScores, comparator
-from fuzzymil.comparators._positive import PositiveClass
-from fuzzymil.comparators._scaling import standardized
+from fuzzymil.comparators._base import (
+    COMPARATORS,
+    BagClassifier,
+    InstanceScores,
+    PositiveClass,
+    comparator,
+    standardized,
+)
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
 from fuzzymil.comparators.attention import GatedAttention

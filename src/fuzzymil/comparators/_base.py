@@ -1,24 +1,35 @@
-"""Base classes of the comparators, and the registry that names them."""
+"""What the comparators share: base classes, the registry, annealing, scaling, and the choice of the positive class."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.bags.statistics import fill_missing, typical_values
-from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, record_features
-from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
+from fuzzymil.bags.statistics import STATISTICS, THREE, bag_statistics, fill_missing, typical_values
+from fuzzymil.estimators import PerInstance
+from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, positive_class, record_features
+from fuzzymil.estimators.parameters import Check, check_parameters, check_real, integer, real
+from fuzzymil.learn.train.scaling import Measures, Scaling
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -176,7 +187,7 @@ _Kind = TypeVar("_Kind", bound=type[BagClassifier])
 def comparator(
     title: str, *, search_grid: Mapping[str, list[Any]] | None = None, fit_seconds: float = 0.2
 ) -> Callable[[_Kind], _Kind]:
-    """Register a class in `COMPARATORS`, and so in the command line and in ``fuzzymil reproduce table``.
+    """Register a class in `COMPARATORS`, and so in the command line and in ``python -m paper table``.
 
     Parameters
     ----------
@@ -204,3 +215,210 @@ def comparator(
         return kind
 
     return decorate
+
+
+# ---------------------------------------------------------------------- annealing
+
+ANNEALING_CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
+
+
+def cooling(max_temperature: float, min_temperature: float, n_temperatures: int) -> Array:
+    """Return temperatures (n_temperatures,) that fall geometrically from the maximum to the minimum.
+
+    Examples
+    --------
+    >>> cooling(8.0, 1.0, 4).round(6).tolist()
+    [8.0, 4.0, 2.0, 1.0]
+    """
+    check_real("max_temperature", max_temperature, low=float(min_temperature))
+    return np.geomspace(max_temperature, min_temperature, n_temperatures)
+
+
+# ---------------------------------------------------------------------- statistics of bags
+
+
+def _known(name: str, value: Any) -> None:
+    if not isinstance(value, list | tuple) or not value:
+        raise ParameterError(f"{name} must be a tuple of names, such as {THREE!r}, got {value!r}.")
+    for each in value:
+        known_name("statistic", each, STATISTICS, f"in {name}")
+
+
+class StatisticsClassifier(BagClassifier):
+    """Base class of ordinary classifiers that are fitted on statistics of bags, one row per bag.
+
+    A subclass returns the unfitted classifier from ``_unfitted``.
+    """
+
+    _checks = checks(statistics=_known)
+    statistics: Sequence[str]
+
+    @abstractmethod
+    def _unfitted(self) -> Any:
+        """Return the classifier to fit, which scikit-learn or a pipeline provides."""
+
+    def _learn(self, bags: Bags, positive: BoolArray) -> None:
+        self.classifier_ = self._unfitted().fit(bag_statistics(bags, self.statistics), positive)
+
+    def _decide(self, bags: Bags) -> Array:
+        return np.asarray(self.classifier_.decision_function(bag_statistics(bags, self.statistics)))
+
+
+# ---------------------------------------------------------------------- scaling
+
+
+class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardize features, and clip values at some standard deviations from the mean and at the range seen.
+
+    Missing values stay missing.
+
+    Parameters
+    ----------
+    clip : float
+        Number of standard deviations.
+
+    Examples
+    --------
+    >>> rows = [[0.0], [0.0], [2.0], [2.0]]
+    >>> ClippedScaler().fit(rows).transform([[1.0], [2.0], [9.0]]).tolist()
+    [[0.0], [1.0], [1.0]]
+    """
+
+    def __init__(self, clip: float = 3.0) -> None:
+        self.clip = clip
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Measure the features of rows (n_rows, n_features)."""
+        check_parameters(self, {"clip": above_zero})
+        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        self.scaling_ = Scaling.fit(Measures.of(rows), standardize=True, clip=self.clip)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the scaled rows."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
+        return self.scaling_.apply(rows)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def standardized(estimator: Any) -> Pipeline:
+    """Return a pipeline that scales features as MI-ANFIS does by default, and then fits the estimator.
+
+    Features are standardized by the training bags. Values are clipped at three standard deviations from the mean, and
+    at the smallest and largest value in the training bags.
+
+    Parameters
+    ----------
+    estimator : estimator of bags
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        With the steps ``"scale"`` and ``"method"``.
+
+    Examples
+    --------
+    >>> from fuzzymil.comparators import MISVM
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> model = standardized(MISVM()).fit(bags[::2], bags[::2].labels)
+    >>> print(f"{model.score(bags[1::2], bags[1::2].labels):.2f}")
+    0.89
+    """
+    return Pipeline([("scale", PerInstance(ClippedScaler())), ("method", estimator)])
+
+
+# ---------------------------------------------------------------------- the positive class
+
+
+def _has(name: str) -> Any:
+    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), name))
+
+
+class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A method that looks for the instances of a chosen class.
+
+    By itself, a method takes the class that sorts last for the positive one, whose bags have at least one positive
+    instance: of "diseased" and "healthy", the second.
+
+    Parameters
+    ----------
+    estimator : classifier of bags
+    pos_label : label
+        One of the two classes.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted to 1 for the positive class and 0 for the other.
+    classes_ : array of shape (2,)
+        Class labels, sorted. A decision value above 0 means the second one, as everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from fuzzymil.comparators import MISVM
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=3)
+    >>> labels = np.where(bags.labels == 1, "diseased", "healthy")
+    >>> model = PositiveClass(MISVM(), "diseased").fit(bags, labels)
+    >>> model.classes_.tolist(), model.predict(bags[:1]).tolist()
+    (['diseased', 'healthy'], ['diseased'])
+    """
+
+    def __init__(self, estimator: Any, pos_label: Any) -> None:
+        self.estimator = estimator
+        self.pos_label = pos_label
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the method to labeled bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+        y : array of shape (n_bags,), optional
+            Labels of two classes. Default: the labels of the bags.
+        """
+        bags = as_bags(X)
+        labels = class_labels(bags, y, type(self).__name__)
+        classes = np.unique(labels)
+        if len(classes) != 2:
+            raise InputError(f"{type(self).__name__} needs bags of two classes, got {len(classes)}.")
+        place = positive_class(classes, "", self.pos_label)
+        self.estimator_ = clone(self.estimator).fit(bags, (labels == classes[place]).astype(int))
+        self.classes_ = classes
+        record_features(self, bags)
+        self._order = [0, 1] if place else [1, 0]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the predicted class of each bag, shape (n_bags,)."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self._order][np.asarray(self.estimator_.predict(X))])
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return decision values, shape (n_bags,), greater than 0 for the second class."""
+        return self._signed(self.estimator_.decision_function(X))
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, shape (n_bags, 2)."""
+        return np.asarray(self.estimator_.predict_proba(X))[:, self._order]
+
+    @_has("instance_scores")  # type: ignore[untyped-decorator]
+    def instance_scores(self, X: Any) -> Array:
+        """Return the score of each instance, shape (n_instances,), greater for the second class."""
+        return self._signed(self.estimator_.instance_scores(X))
+
+    def _signed(self, scores: Any) -> Array:
+        return np.asarray(scores) if self._order[1] else -np.asarray(scores)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on bags, whose own labels are used unless ``y`` is given."""
+        labels = bag_labels(as_bags(X), y, type(self).__name__)
+        return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))

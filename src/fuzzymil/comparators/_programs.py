@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from fuzzymil.comparators._layers import Forward, Outputs, Weights
+from fuzzymil.comparators._networks import Forward, Outputs, Weights
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.learn.train.losses import LOSSES
 

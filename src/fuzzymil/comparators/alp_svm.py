@@ -7,9 +7,7 @@ from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators import _annealing
-from fuzzymil.comparators._annealing import cooling
-from fuzzymil.comparators._base import BoolArray, checks, comparator
+from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, checks, comparator, cooling
 from fuzzymil.comparators._instance_kernel import SEARCH_GRID
 from fuzzymil.comparators.svm import InstanceSVM
 from fuzzymil.estimators.parameters import integer, real
@@ -120,7 +118,7 @@ class ALPSVM(InstanceSVM):
     [1, 0]
     """
 
-    _checks = InstanceSVM._checks | _annealing.CHECKS | checks(share=real(low=0.0, high=1.0), max_iter=integer(1))
+    _checks = InstanceSVM._checks | ANNEALING_CHECKS | checks(share=real(low=0.0, high=1.0), max_iter=integer(1))
 
     def __init__(
         self,

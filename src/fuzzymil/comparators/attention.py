@@ -9,8 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._layers import Forward, Outputs, Weights, glorot, hidden, linear
-from fuzzymil.comparators._neural import BagNetwork
+from fuzzymil.comparators._networks import BagNetwork, Forward, Outputs, Weights, glorot, hidden, linear
 from fuzzymil.estimators.parameters import integer
 from fuzzymil.inference.segments import Grouping, log_sum_exp
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fuzzymil.comparators._base import comparator
-from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
-from fuzzymil.comparators._neural import InstanceNetwork
+from fuzzymil.comparators._networks import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.segments import Grouping
 

@@ -8,10 +8,9 @@ from sklearn.svm import SVC
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators import _density
 from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators._density import Concept, climb, starting_points
 from fuzzymil.comparators._instance_kernel import kernel_width
+from fuzzymil.comparators.diverse_density import DENSITY_CHECKS, Concept, climb, starting_points
 from fuzzymil.estimators.parameters import real
 
 __all__ = ["DDSVM", "distinct_concepts", "nearness"]
@@ -111,7 +110,7 @@ class DDSVM(BagClassifier):
     [1, 0]
     """
 
-    _checks = _density.CHECKS | checks(C=above_zero, gamma=word_or_positive("scale"), likeness=real(low=0.0))
+    _checks = DENSITY_CHECKS | checks(C=above_zero, gamma=word_or_positive("scale"), likeness=real(low=0.0))
 
     def __init__(
         self,

@@ -8,8 +8,7 @@ from typing import Any
 from sklearn.ensemble import GradientBoostingClassifier
 
 from fuzzymil.bags.statistics import FIVE, THREE
-from fuzzymil.comparators._base import above_zero, checks, comparator
-from fuzzymil.comparators._statistics import StatisticsClassifier
+from fuzzymil.comparators._base import StatisticsClassifier, above_zero, checks, comparator
 from fuzzymil.estimators.parameters import either, integer, real
 
 __all__ = ["EmbeddingBoosting"]

@@ -11,8 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import FIVE, THREE, bag_statistics
-from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._statistics import StatisticsClassifier
+from fuzzymil.comparators._base import StatisticsClassifier, checks, comparator
 from fuzzymil.estimators.parameters import integer
 
 __all__ = ["EmbeddingForest"]

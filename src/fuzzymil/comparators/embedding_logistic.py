@@ -10,8 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fuzzymil.bags.statistics import FIVE, THREE
-from fuzzymil.comparators._base import above_zero, checks, comparator
-from fuzzymil.comparators._statistics import StatisticsClassifier
+from fuzzymil.comparators._base import StatisticsClassifier, above_zero, checks, comparator
 
 __all__ = ["EmbeddingLogistic"]
 

@@ -11,9 +11,7 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators import _annealing
-from fuzzymil.comparators._annealing import cooling
-from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
+from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, InstanceScores, checks, comparator, cooling
 from fuzzymil.comparators.svm import witnesses
 from fuzzymil.estimators.parameters import integer
 
@@ -84,7 +82,7 @@ class MIForest(InstanceScores):
     [1, 0]
     """
 
-    _checks = _annealing.CHECKS | checks(n_estimators=integer(1), min_samples_leaf=integer(1))
+    _checks = ANNEALING_CHECKS | checks(n_estimators=integer(1), min_samples_leaf=integer(1))
 
     def __init__(
         self,

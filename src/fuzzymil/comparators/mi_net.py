@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
-from fuzzymil.comparators._neural import BagNetwork, InstanceNetwork
+from fuzzymil.comparators._networks import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
 from fuzzymil.estimators.parameters import choice
 from fuzzymil.inference.aggregation import COMBINERS
 from fuzzymil.inference.segments import Grouping, log_sum_exp

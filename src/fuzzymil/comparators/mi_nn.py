@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._layers import Forward, Outputs, Weights, hidden, linear
-from fuzzymil.comparators._neural import InstanceNetwork
+from fuzzymil.comparators._networks import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
 from fuzzymil.estimators.parameters import real
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.segments import Grouping

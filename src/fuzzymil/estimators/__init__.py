@@ -1,23 +1,23 @@
-"""The scikit-learn estimators: MI-ANFIS, ANFIS, MI-Sugeno, MI-Mamdani, and wrappers."""
+"""The scikit-learn estimators: chosen rules, MI-ANFIS, ANFIS, MI-Sugeno, MI-Mamdani, and wrappers."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fuzzymil.estimators._anfis import ANFISClassifier, ANFISRegressor
     from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate, splitter
     from fuzzymil.estimators._fit_together import fit_together, trains_together
     from fuzzymil.estimators._labeled_instances import LabeledInstances
     from fuzzymil.estimators._mamdani import MIMamdani
-    from fuzzymil.estimators._mianfis import MIANFISClassifier, MIANFISRegressor
     from fuzzymil.estimators._naive import NaiveMIL
-    from fuzzymil.estimators._network import Network
     from fuzzymil.estimators._per_instance import PerInstance
     from fuzzymil.estimators._sugeno import MISugeno
-    from fuzzymil.estimators.options import RunOptions, Variant
+    from fuzzymil.estimators.anfis import ANFISClassifier, ANFISRegressor
+    from fuzzymil.estimators.mianfis import MIANFISClassifier, MIANFISRegressor, Network, train_rules
+    from fuzzymil.estimators.options import Operators, Training, network_parameters
     from fuzzymil.estimators.persistence import load_model, model_from_dict, model_to_dict, save_model
     from fuzzymil.estimators.rule_model import ExplainableModel, Predictions, RuleModel
-    from fuzzymil.estimators.saved import SavedNetwork
+    from fuzzymil.estimators.rules import RuleClassifier, RuleRegressor, diagnose_data
+    from fuzzymil.estimators.saved import SavedModel
 
 __all__ = [
     "ANFISClassifier",
@@ -31,39 +31,44 @@ __all__ = [
     "MISugeno",
     "NaiveMIL",
     "Network",
+    "Operators",
     "PerInstance",
     "Predictions",
+    "RuleClassifier",
     "RuleModel",
-    "RunOptions",
-    "SavedNetwork",
-    "Variant",
+    "RuleRegressor",
+    "SavedModel",
+    "Training",
     "cross_val_scores",
     "cross_validate",
+    "diagnose_data",
     "fit_together",
     "load_model",
     "model_from_dict",
     "model_to_dict",
+    "network_parameters",
     "save_model",
     "splitter",
+    "train_rules",
     "trains_together",
 ]
 
-# Everything is imported on first use: a saved network answers without scikit-learn, which loads slowly.
+# Everything is imported on first use: a saved model answers without scikit-learn, which loads slowly.
 _HOMES = {
-    "_anfis": ("ANFISClassifier", "ANFISRegressor"),
     "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "splitter"),
     "_fit_together": ("fit_together", "trains_together"),
     "_labeled_instances": ("LabeledInstances",),
     "_mamdani": ("MIMamdani",),
-    "_mianfis": ("MIANFISClassifier", "MIANFISRegressor"),
     "_naive": ("NaiveMIL",),
-    "_network": ("Network",),
     "_per_instance": ("PerInstance",),
     "_sugeno": ("MISugeno",),
-    "options": ("RunOptions", "Variant"),
+    "anfis": ("ANFISClassifier", "ANFISRegressor"),
+    "mianfis": ("MIANFISClassifier", "MIANFISRegressor", "Network", "train_rules"),
+    "options": ("Operators", "Training", "network_parameters"),
     "persistence": ("load_model", "model_from_dict", "model_to_dict", "save_model"),
     "rule_model": ("ExplainableModel", "Predictions", "RuleModel"),
-    "saved": ("SavedNetwork",),
+    "rules": ("RuleClassifier", "RuleRegressor", "diagnose_data"),
+    "saved": ("SavedModel",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

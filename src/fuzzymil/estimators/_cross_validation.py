@@ -127,7 +127,7 @@ def cross_validate(
     >>> from fuzzymil import MIANFISClassifier, NaiveMIL
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=0)
-    >>> methods = [MIANFISClassifier(4, max_epochs=20, random_state=0), NaiveMIL(LogisticRegression())]
+    >>> methods = [MIANFISClassifier(4, random_state=0), NaiveMIL(LogisticRegression())]
     >>> results = cross_validate(methods, bags, cv=3)
     >>> [len(folds) for folds in results]
     [3, 3]
@@ -283,7 +283,7 @@ def cross_val_scores(
     >>> from fuzzymil import MIANFISClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=0)
-    >>> model = MIANFISClassifier(4, max_epochs=20, random_state=0)
+    >>> model = MIANFISClassifier(4, random_state=0)
     >>> folds = StratifiedKFold(3, shuffle=True, random_state=0)
     >>> cross_val_scores(model, bags, cv=folds)["test_score"].shape
     (3,)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._estimator import RuleEstimator
+from fuzzymil.estimators.base import RuleEstimator
 from fuzzymil.estimators.inputs import (
     bag_labels,
     class_labels,
@@ -102,13 +102,13 @@ class ExpertSystem(RuleEstimator):
     alpha: Any = None
     default: Any = None
     threshold: float | None = 0.5
-    positive: Any = None
+    pos_label: Any = None
     missing: str = "error"
 
     checks: ClassVar[Mapping[str, Check]] = {
         "missing": choice(("error", "ignore")),
         "threshold": either(None, otherwise=real()),
-        "positive": label,
+        "pos_label": label,
     }
 
     # ------------------------------------------------------------------ rules
@@ -162,9 +162,9 @@ class ExpertSystem(RuleEstimator):
         classes, positive = None, 1
         if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
-            one_positive(classes, self.positive)
+            one_positive(classes, self.pos_label)
             if len(rules.output_names) == 1:
-                positive = positive_class(classes, rules.output_names[0], self.positive)
+                positive = positive_class(classes, rules.output_names[0], self.pos_label)
                 self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
         elif y is not None or bags.labels is not None:
             check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -183,16 +183,16 @@ class ExpertSystem(RuleEstimator):
     def _set_fitted(self, rules: Any, classes: Array | None, positive: int) -> None:
         """Set the fitted attributes; ``positive`` is the position of the class that a single output is about."""
         self.rules_ = rules
-        for name in ("classes_", "positive_"):  # from an earlier fit as a classifier
+        for name in ("classes_", "pos_label_"):  # from an earlier fit as a classifier
             self.__dict__.pop(name, None)
         if classes is not None:
             self.classes_ = classes
-            self.positive_ = classes.tolist()[positive] if len(rules.output_names) == 1 else None
+            self.pos_label_ = classes.tolist()[positive] if len(rules.output_names) == 1 else None
 
     @property
     def _positive_place(self) -> int:
         """Which of two classes a single output is about."""
-        known = getattr(self, "positive_", None)
+        known = getattr(self, "pos_label_", None)
         return 0 if known is not None and known == self.classes_[0] else 1
 
     def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:

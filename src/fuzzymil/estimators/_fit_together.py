@@ -10,15 +10,14 @@ from sklearn.pipeline import Pipeline
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._jobs import Job, warn_interrupted
 from fuzzymil.estimators._naive import NaiveMIL
-from fuzzymil.estimators._network import Network
+from fuzzymil.estimators.mianfis import Job, Network, warn_interrupted
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Result
 
 # Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
-_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "max_conditions", "verbose")
+_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "tol", "precision", "checkpoint")
 
 
 def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
@@ -49,7 +48,7 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=0)
     >>> halves = [bags[::2], bags[1::2]]
-    >>> models = fit_together([MIANFISClassifier(4, max_epochs=5, random_state=0) for _ in halves], halves)
+    >>> models = fit_together([MIANFISClassifier(4, random_state=0) for _ in halves], halves)
     >>> [model.rules_.n_rules for model in models]
     [4, 4]
     """
@@ -72,18 +71,18 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
             if len(estimator) > 1:
                 bags = estimator[:-1].fit_transform(bags, target)
             estimator = estimator[-1]
-        if isinstance(estimator, NaiveMIL) and _trains(estimator.estimator):
+        if isinstance(estimator, NaiveMIL) and isinstance(estimator.estimator, Network):
             network, instances, instance_labels, _ = estimator._prepare(bags, target)
             wrappers.append((estimator, network, as_bags(bags)))
             networks.append((network, _prepared(network, instances, instance_labels)))
-        elif _trains(estimator):
+        elif isinstance(estimator, Network):
             networks.append((estimator, _prepared(estimator, bags, target)))
         else:
             estimator.fit(bags, getattr(bags, "labels", None) if target is None else target)
     results = []
     for alike in _alike(networks):
         first = alike[0][0]
-        trained = first._train_jobs([job for _, job in alike], first.max_epochs)
+        trained = first._train_jobs([job for _, job in alike], first._training.max_epochs)
         for (network, _), (job, result) in zip(alike, trained, strict=True):
             network._finish(job, result)
             results.append(result)
@@ -95,29 +94,20 @@ def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | Non
 def trains_together(estimator: Any) -> bool:
     """Return whether `fit_together` trains this estimator in one compiled call with others of equal shape.
 
-    Estimators that choose rules (``init="select"``, the default) do not train as a network.
-
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
-    >>> trains_together(MIANFISClassifier()), trains_together(MIANFISClassifier(init="kmeans"))
+    >>> from fuzzymil import MIANFISClassifier, RuleClassifier
+    >>> trains_together(RuleClassifier()), trains_together(MIANFISClassifier())
     (False, True)
     """
     while isinstance(estimator, Pipeline):
         estimator = estimator[-1]
-    return _trains(estimator.estimator if isinstance(estimator, NaiveMIL) else estimator)
-
-
-def _trains(estimator: Any) -> bool:
-    """Return whether the next fit trains a network, rather than choosing rules or anything else."""
-    if not isinstance(estimator, Network):
-        return False
-    return not estimator._selects or (bool(estimator.warm_start) and hasattr(estimator, "_learned"))
+    return isinstance(estimator.estimator if isinstance(estimator, NaiveMIL) else estimator, Network)
 
 
 def _prepared(network: Network, bags: Any, labels: Any) -> Job:
     network._check_settings()
-    return network._prepare(bags, labels, None, resume=bool(network.warm_start))
+    return network._prepare(bags, labels, None, resume=network._training.warm_start)
 
 
 def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, Job]]]:
@@ -127,8 +117,9 @@ def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, 
         import jax
 
         shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
-        run, settings = network._run, tuple(getattr(network, name) for name in _CALL_SETTINGS)
-        settings += (network._variant.tol, run.precision, run.checkpoint, tuple(map(id, run.callbacks)))
+        training = network._training
+        settings = tuple(getattr(training, name) for name in _CALL_SETTINGS)
+        settings += (network.max_conditions, network.verbose, tuple(map(id, training.callbacks)))
         single = job.group.bags.bag_index is None
         afresh, free = job.group.optimizer_state is None, job.group.limits is None
         kind = (type(network), job.plan, shapes, settings, single, afresh, free)

@@ -41,11 +41,11 @@ class LabeledInstances(MetaEstimatorMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from fuzzymil import Bags, MIANFISClassifier
+    >>> from fuzzymil import Bags, RuleClassifier
     >>> rows = np.array([[0.0], [0.2], [2.0], [0.1], [0.3], [2.1], [0.0], [2.2]])
     >>> known = [None, 0, 1, None, None, 1, None, None]
     >>> bags = Bags(rows, [0, 2, 4, 6, 8], labels=[0, 1, 1, 1], instance_labels=np.array(known, dtype=object))
-    >>> LabeledInstances(MIANFISClassifier(random_state=0)).fit(bags).predict(bags).shape
+    >>> LabeledInstances(RuleClassifier(random_state=0)).fit(bags).predict(bags).shape
     (4,)
     """
 

@@ -17,8 +17,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators._clusters import clustered
 from fuzzymil.estimators._expert import ExpertSystem, variables_of
-from fuzzymil.estimators._jobs import checked_weights, warn_stopped
-from fuzzymil.estimators._mianfis import MIANFISClassifier
+from fuzzymil.estimators.base import check_weights, warn_stopped
 from fuzzymil.estimators.inputs import (
     bag_labels,
     class_labels,
@@ -30,6 +29,7 @@ from fuzzymil.estimators.inputs import (
 from fuzzymil.estimators.parameters import Check, choice, either, integer, names, real
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.estimators.rule_model import ExplainableModel
+from fuzzymil.estimators.rules import RuleClassifier
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.mamdani import train
@@ -43,7 +43,7 @@ _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha")
 _DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
 _SETTINGS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
-_OF_TRAINING = ("initial_rules_", "history_", "touched_")
+_OF_TRAINING = ("initial_rules_", "history_", "active_bounds_")
 
 
 def _check_constraints(name: str, value: Any) -> None:
@@ -79,14 +79,14 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         joined as in `RuleBase.to_mamdani`.
     threshold : float or None, default 0.5
         An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
-    positive : label or None, default None
-        Of two classes, the one that a single output is about. None: the class after which the output is named,
-        otherwise the one that sorts last.
+    pos_label : label or None, default None
+        Of two classes, the positive one, which a single output is about. None: the class after which the output is
+        named, otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set, unless the rules say what it
         stands for (``MISSING AS``). Learning needs complete data.
     init : {"auto", "select", "clusters"}, default "auto"
-        How rules are learned. "select": chosen from many short candidates as by `MIANFISClassifier`, so that they
+        How rules are learned. "select": chosen from many short candidates as by `RuleClassifier`, so that they
         explain the labels of the bags. "clusters": one rule for each cluster of instances, which get the label of their
         bag. "auto" selects, but clusters plain rows.
     max_epochs : int, default 0
@@ -122,8 +122,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     classes_ : array of shape (n_classes,)
         For a classifier. One output distinguishes two classes. Several outputs are named after their classes, and the
         greatest decides; if no output is named after one of two classes, the first output distinguishes them.
-    positive_ : label or None
-        Of two classes, the one that a single output is about.
+    pos_label_ : label or None
+        Of two classes, the positive one, which a single output is about.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -271,7 +271,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             rules,
             seen,
             self._targets(rules, classes, positive, bags, y),
-            checked_weights(sample_weight, bags),
+            check_weights(sample_weight, bags),
             frozen=self.frozen or (),
             constraints=Constraints.of(self.constraints),
             learning_rate=float(self.learning_rate),
@@ -286,7 +286,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             )
         if found.interrupted:
             warn_stopped(len(found.history["loss"]))
-        self.initial_rules_, self.history_, self.touched_ = rules, found.history, found.touched
+        self.initial_rules_, self.history_, self.active_bounds_ = rules, found.history, found.touched
         return found.rules
 
     def _targets(self, rules: RuleBase, classes: Array | None, positive: int, bags: Bags, y: Any) -> Array:
@@ -340,7 +340,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             raise ParameterError(
                 f"n_rules={self.n_rules} is too small: {len(classes)} classes need at least one rule each."
             )
-        weights = np.repeat(checked_weights(sample_weight, bags), bags.sizes)
+        weights = np.repeat(check_weights(sample_weight, bags), bags.sizes)
         used = weights > 0
         scaling = Scaling.fit(Measures.of(bags.instances[used]), standardize=True, clip=None)
         found = clustered(
@@ -358,8 +358,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             ranges=scaling.ranges,
             **(_CUSTOMARY | self._chosen(_PREMISES)),
         )
-        one_positive(classes, self.positive)
-        place = positive_class(classes, "", self.positive) if len(classes) == 2 else 1
+        one_positive(classes, self.pos_label)
+        place = positive_class(classes, "", self.pos_label) if len(classes) == 2 else 1
         names = output_names(classes, place)
         positive = {name: k for k, name in enumerate(names, start=place if len(classes) == 2 else 0)}
         conclusions = [
@@ -377,7 +377,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     def _chosen_rules(self, bags: Bags, y: Any, sample_weight: Any) -> RuleBase:
         """Return the rules that explain the labels of bags best, concluding sets instead of numbers."""
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
-        model = MIANFISClassifier(self.n_rules, init="select", positive=self.positive, random_state=self.random_state)
+        model = RuleClassifier(self.n_rules, pos_label=self.pos_label, random_state=self.random_state)
         rules = model.fit(bags, y, sample_weight).rules_.to_mamdani()
         return self._with_settings(rules)
 

@@ -54,9 +54,9 @@ class MISugeno(ExpertSystem, ExplainableModel):
         otherwise 0.
     threshold : float or None, default 0.5
         An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
-    positive : label or None, default None
-        Of two classes, the one that a single output is about. None: the class after which the output is named,
-        otherwise the one that sorts last.
+    pos_label : label or None, default None
+        Of two classes, the positive one, which a single output is about. None: the class after which the output is
+        named, otherwise the one that sorts last.
     missing : {"error", "ignore"}, default "error"
         How to handle NaN: raise an error, or let a missing value match every fuzzy set, unless the rules say what it
         stands for (``MISSING AS``).
@@ -72,8 +72,8 @@ class MISugeno(ExpertSystem, ExplainableModel):
     classes_ : array of shape (n_classes,)
         For a classifier: the labels passed to `fit` (0 and 1 if there were none). Each of several outputs is named
         after its class, and the greatest output decides.
-    positive_ : label or None
-        Of two classes, the one that a single output is about.
+    pos_label_ : label or None
+        Of two classes, the positive one, which a single output is about.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)

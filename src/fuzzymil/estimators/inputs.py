@@ -18,6 +18,7 @@ __all__ = [
     "classes_of_outputs",
     "compare_features",
     "complete_bags",
+    "holds_classes",
     "names_of_class",
     "one_positive",
     "output_names",
@@ -216,6 +217,27 @@ def _check_labels(labels: Array, bags: Bags) -> None:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
 
 
+MOST_CLASSES = 20
+"""Whole numbers with more distinct values than this are quantities."""
+
+
+def holds_classes(labels: Array) -> bool:
+    """Return whether labels look like classes: text, or whole numbers that recur.
+
+    Examples
+    --------
+    >>> holds_classes(np.array([0, 1, 1, 0])), holds_classes(np.array([0.5, 1.25])), holds_classes(np.array(["a"]))
+    (True, False, True)
+    """
+    if labels.ndim > 1:
+        return False
+    if labels.dtype.kind not in "iuf":
+        return True
+    values = np.unique(labels)
+    whole = labels.dtype.kind != "f" or bool((values == np.round(values)).all())
+    return whole and len(values) <= MOST_CLASSES and 2 * len(values) <= len(labels)
+
+
 def output_names(classes: Array, positive: int = 1) -> tuple[str, ...]:
     """Return names for the outputs, based on the class labels; of two classes, the output is about one of them."""
     numeric = [isinstance(label, numbers.Number | np.generic) and not isinstance(label, str) for label in classes]
@@ -230,10 +252,10 @@ def names_of_class(label: object) -> tuple[str, str]:
     return str(label), f"class_{label}"
 
 
-def positive_class(classes: Array, output: str, positive: Any) -> int:
+def positive_class(classes: Array, output: str, pos_label: Any) -> int:
     """Return the position of the one of two classes that a single output is about.
 
-    It is the class that the parameter ``positive`` or the name of the output says, otherwise the second one.
+    It is the class that the parameter ``pos_label`` or the name of the output says, otherwise the second one.
 
     Examples
     --------
@@ -244,24 +266,24 @@ def positive_class(classes: Array, output: str, positive: Any) -> int:
     0
     """
     named = next((k for k, label in enumerate(classes) if output in names_of_class(label)), None)
-    if positive is None:
+    if pos_label is None:
         return 1 if named is None else named
     known = classes.tolist()
-    if positive not in known:
-        raise ParameterError(f"positive must be one of the two classes ({listed(classes)}), got {positive!r}.")
-    place = int(known.index(positive))
+    if pos_label not in known:
+        raise ParameterError(f"pos_label must be one of the two classes ({listed(classes)}), got {pos_label!r}.")
+    place = int(known.index(pos_label))
     if named is not None and named != place:
         raise ParameterError(
-            f"positive={positive!r}, but the output of the rules is named after the class {classes[named]!s}: rename "
-            "one of them, or leave positive out."
+            f"pos_label={pos_label!r}, but the output of the rules is named after the class {classes[named]!s}: rename "
+            "one of them, or leave pos_label out."
         )
     return place
 
 
-def one_positive(classes: Array, positive: Any) -> None:
-    """Raise `ParameterError` if ``positive`` is given for other than two classes."""
-    if positive is not None and len(classes) != 2:
-        raise ParameterError(f"positive={positive!r} is for two classes, but there are {len(classes)}: leave it out.")
+def one_positive(classes: Array, pos_label: Any) -> None:
+    """Raise `ParameterError` if ``pos_label`` is given for other than two classes."""
+    if pos_label is not None and len(classes) != 2:
+        raise ParameterError(f"pos_label={pos_label!r} is for two classes, but there are {len(classes)}: leave it out.")
 
 
 def warn_if_worse_than_chance(output: Array, is_positive: Array, positive: object, other: object) -> None:
@@ -284,7 +306,7 @@ def warn_if_worse_than_chance(output: Array, is_positive: Array, positive: objec
         name, label = output_names(np.array([other, positive]), 0)[0], np.asarray(other).tolist()
         warn_user(
             f"The given rules do worse than chance: on these bags, their AUC for the class {positive!s} is {auc:.2f}. "
-            f"If they are about {other!s}, name their output {name!r} or set positive={label!r}."
+            f"If they are about {other!s}, name their output {name!r} or set pos_label={label!r}."
         )
 
 

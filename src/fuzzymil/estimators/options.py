@@ -1,220 +1,96 @@
-"""The constructor parameters of the network estimators, with `Variant` and `RunOptions`, which hold the rarer ones."""
+"""`Operators` and `Training`: the parameters of a network that few need to change, in two values."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import numbers
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError, known_name, listed
-from fuzzymil.bags import Bags
-from fuzzymil.bags.statistics import typical_values
-from fuzzymil.estimators.inputs import MISSING
-from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, names, real
+from fuzzymil._utils.errors import ParameterError, known_name
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, real
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.membership import learnable_families
 from fuzzymil.inference.norms import T_NORMS
-from fuzzymil.learn.train import partition
-from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.optimizers import OPTIMIZERS
-from fuzzymil.rules import RuleBase
 
-__all__ = ["VARIANTS", "NetworkSettings", "RunOptions", "Variant"]
+__all__ = ["Operators", "Training", "network_parameters"]
 
 
 class _Options:
-    """Shared by both: a short repr that shows only what differs from the defaults."""
+    """Values that never change, with the parameters that scikit-learn expects and a short repr."""
 
-    def __repr__(self) -> str:
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        changed = [(f.name, getattr(self, f.name)) for f in fields if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed)})"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
-class Variant(_Options):
-    """Details of training in which this library and the paper differ.
-
-    Pass one to an estimator as ``variant=``. The defaults are the library's, also known as ``variant="standard"``;
-    `Variant.paper` returns those of Khalifa and Frigui, also known as ``variant="paper"``.
-
-    Parameters
-    ----------
-    update_rule : {"exact", "paper"}, default "exact"
-        "exact" follows the gradient of the loss. "paper" uses the premise gradients as printed, which ignore how a
-        rule's strength lowers the normalized strengths of the other rules.
-    width_scale : {"log", "direct"}, default "log"
-        Whether the optimizer updates the logarithm of each width or the width itself (the paper).
-    init_outputs : {"informed", "ones"}, default "informed"
-        Initial conclusions: the average target of the bags that fire a rule, or 1 (the paper).
-    init_bags : {"balanced", "positive", "all"}, default "balanced"
-        Which instances are partitioned to initialize a classifier's rules: those of each class in turn, each with its
-        share of the rules; those of the positive bags (the paper; with more than two classes the same as "balanced");
-        or all.
-    rule_dropout : {"renormalize", "paper"}, default "renormalize"
-        "renormalize": the rules that are kept share the strength, at least one is kept, and nothing is rescaled.
-        "paper": the output of a dropped rule is 0, and all outputs are scaled at test time.
-    learn_alpha : bool, default False
-        Whether to train ``alpha`` and ``conclusion_alpha`` too.
-    standardize : bool, default True
-        Whether to train on standardized features. Rules are always reported in the units of the data.
-    clip : float or None, default 3.0
-        Values more than this many standard deviations from a feature's mean, or outside the range seen in training,
-        are replaced by the nearest end of that range, in training and in prediction. None: not clipped.
-    tol : float, default 0.0
-        Stop when no parameter changed by more than this during an epoch. 0: never.
-
-    Examples
-    --------
-    >>> Variant(clip=None)
-    Variant(clip=None)
-    >>> Variant.paper(standardize=True).update_rule
-    'paper'
-    >>> from fuzzymil import MIANFISClassifier
-    >>> model = MIANFISClassifier(variant=Variant(learn_alpha=True))
-    """
-
-    update_rule: str = "exact"
-    width_scale: str = "log"
-    init_outputs: str = "informed"
-    init_bags: str = "balanced"
-    rule_dropout: str = "renormalize"
-    learn_alpha: bool = False
-    standardize: bool = True
-    clip: float | None = 3.0
-    tol: float = 0.0
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "update_rule": choice(("exact", "paper")),
-        "width_scale": choice(("log", "direct")),
-        "init_outputs": choice(("informed", "ones")),
-        "init_bags": choice(("positive", "balanced", "all")),
-        "rule_dropout": choice(("paper", "renormalize")),
-        "learn_alpha": flag,
-        "standardize": flag,
-        "clip": either(None, otherwise=real(low=0.0, open_low=True)),
-        "tol": real(low=0.0),
-    }
+    checks: ClassVar[Mapping[str, Check]]
 
     def __post_init__(self) -> None:
         check_parameters(self, self.checks)
 
-    @classmethod
-    def paper(cls, **changes: Any) -> Self:
-        """Return the variant of Khalifa and Frigui, with some changes if you like.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all parameters by name."""
+        del deep
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
-        Examples
-        --------
-        >>> Variant.paper() == VARIANTS["paper"]
-        True
-        """
-        literal: dict[str, Any] = {
-            "update_rule": "paper",
-            "width_scale": "direct",
-            "init_outputs": "ones",
-            "init_bags": "positive",
-            "rule_dropout": "paper",
-            "standardize": False,
-            "clip": None,
-        }
-        return cls(**(literal | changes))
+    def changed(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in self.get_params().items() if value != defaults[name]}
 
-    @classmethod
-    def of(cls, value: object) -> Variant:
-        """Return the variant that a ``variant=`` parameter means: itself, or the one of this name.
+    def __sklearn_clone__(self) -> Self:
+        return self
 
-        Examples
-        --------
-        >>> Variant.of("standard")
-        Variant()
-        """
-        if isinstance(value, Variant):
-            return value
-        if not isinstance(value, str):
-            raise ParameterError(f"variant must be one of {', '.join(VARIANTS)} or a Variant, got {value!r:.100}.")
-        known_name("variant", value, VARIANTS)
-        return VARIANTS[value]
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"
 
 
-VARIANTS: dict[str, Variant] = {"standard": Variant(), "paper": Variant.paper()}
-"""The variants that have a name."""
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class Operators(_Options):
+    """How a network combines conditions, instances and rules; pass it as ``operators=``.
+
+    Parameters
+    ----------
+    membership : {"gaussian", "bell", "sigmoid", "triangular", "trapezoidal"}, default "gaussian"
+        Family of the fuzzy sets.
+    t_norm : {"product", "min", "lukasiewicz", "hamacher", "einstein"}, default "product"
+        Combines the conditions of a rule.
+    aggregation : str, default "softmax"
+        Combines the instances of a bag (Layer 3): "softmax", "softmax_relative", "softmax_log", "max", "min",
+        "algebraic", "bounded", "lse" or "power".
+    conclusion_aggregation : {"softmax", "mean", "max", "min"}, default "softmax"
+        Combines the instances' linear responses (Layer 5, ``order=1``).
+    conclusion_alpha : float, default 1.0
+        Sharpness of that softmax, like ``alpha``.
+    normalize : bool, default True
+        Whether to divide firing strengths by their sum (Layer 4).
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> model = MIANFISClassifier(operators=Operators(t_norm="min"))
+    >>> model.set_params(operators__membership="bell").operators
+    Operators(membership='bell', t_norm='min')
+    """
+
+    membership: str = "gaussian"
+    t_norm: str = "product"
+    aggregation: str = "softmax"
+    conclusion_aggregation: str = "softmax"
+    conclusion_alpha: float = 1.0
+    normalize: bool = True
+
+    checks: ClassVar[Mapping[str, Check]] = {
+        "membership": lambda name, value: known_name(name, value, learnable_families()),
+        "t_norm": choice(T_NORMS),
+        "aggregation": choice(AGGREGATIONS),
+        "conclusion_aggregation": choice(COMBINERS),
+        "conclusion_alpha": real(allow_infinite=True),
+        "normalize": flag,
+    }
 
 
 def _callables(name: str, value: Any) -> None:
     if not isinstance(value, list | tuple) or not all(map(callable, value)):
         raise ParameterError(f"{name} must be a list of callables, got {value!r:.100}.")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
-class RunOptions(_Options):
-    """How a fit runs; not saved with a model.
-
-    Pass one to an estimator as ``run=``.
-
-    Parameters
-    ----------
-    checkpoint : str, path or None, default None
-        Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
-        stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files.
-    callbacks : sequence of callables, default ()
-        Called after each epoch with a `fuzzymil.learn.train.Progress`. Training stops when one returns True.
-    precision : {"single", "double"}, default "single"
-        Floating-point precision of training. Predictions always use double precision.
-
-    Examples
-    --------
-    >>> from fuzzymil import MIANFISClassifier
-    >>> losses = []
-    >>> run = RunOptions(callbacks=[lambda progress: losses.append(progress.loss)])
-    >>> model = MIANFISClassifier(2, max_epochs=5, run=run, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
-    >>> len(losses)
-    5
-    """
-
-    checkpoint: str | os.PathLike[str] | None = None
-    callbacks: Sequence[Callable[[Any], Any]] = ()
-    precision: str = "single"
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
-        "callbacks": _callables,
-        "precision": choice(("single", "double")),
-    }
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.checks)
-        if self.checkpoint == "":
-            raise ParameterError("checkpoint must be a folder or None, got ''.")
-
-
-def _order(name: str, value: Any) -> None:
-    if value not in (0, 1):
-        raise ParameterError(f"{name} must be 0 (constant conclusions) or 1 (linear conclusions), got {value!r}.")
-
-
-_TYPICAL_VALUES = 10  # over which a condition on a missing value is averaged
-
-_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
-
-
-@functools.lru_cache(maxsize=16)
-def _parsed(text: str) -> RuleBase:
-    return RuleBase.parse(text)
-
-
-def _init(name: str, value: Any) -> None:
-    if isinstance(value, str) and _RULES.search(value):
-        _parsed(value)
-    elif isinstance(value, str):  # arrays and rules are checked against the data
-        choice(("auto", "select", *partition.PARTITIONS, "search"))(name, value)
 
 
 def _optimizer(name: str, value: Any) -> None:
@@ -227,182 +103,185 @@ def _optimizer(name: str, value: Any) -> None:
         instance(GradientTransformation, expected)(name, value)
 
 
-def _constraints(name: str, value: Any) -> None:
-    Constraints.of(value)
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
+class Training(_Options):
+    """How a network is trained; pass it as ``training=``.
 
+    Parameters
+    ----------
+    max_epochs : int, default 150
+        Maximum number of passes over the bags.
+    learning_rate : float, default 0.03
+        Learning rate, on standardized features.
+    batch_size : int or None, default None
+        Number of bags per step: 1 is online learning, None uses all bags at once.
+    optimizer : str or optax.GradientTransformation, default "adam"
+        "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
+    loss : {"squared_error", "cross_entropy", "hinge"} or None, default None
+        Loss of a classifier; `fuzzymil.learn.train.losses` defines targets, decision values and probabilities of each.
+        None: "cross_entropy" for additive rules given as ``init``, whose sum is a logit, otherwise "squared_error". A
+        regressor minimizes the squared error.
+    n_iter_no_change : int or None, default None
+        Early stopping: hold out ``validation_fraction`` of the bags, stop when their loss has not improved for this
+        many epochs, and keep the best epoch. None: no early stopping.
+    validation_fraction : float, default 0.2
+        Fraction of the training bags to hold out for early stopping.
+    n_init : int, default 1
+        Number of restarts, trained at once. The one with the lowest training (or validation) loss is kept.
+    rule_keep_prob : float, "auto" or None, default "auto"
+        Rule Dropout: probability that a rule takes part in a training step, drawn for each bag. "auto" uses 0.7 where
+        there are more parameters than bags, except for rules given as ``init``. None or 1: no dropout.
+    rule_dropout : {"renormalize", "paper"}, default "renormalize"
+        "renormalize": the rules that are kept share the strength, at least one is kept, and nothing is rescaled.
+        "paper": the output of a dropped rule is 0, and all outputs are scaled at test time.
+    update_rule : {"exact", "paper"}, default "exact"
+        "exact" follows the gradient of the loss. "paper" uses the premise gradients as printed, which ignore how a
+        rule's strength lowers the normalized strengths of the other rules.
+    width_scale : {"log", "direct"}, default "log"
+        Whether the optimizer updates the logarithm of each width or the width itself (the paper).
+    learn_alpha : bool, default False
+        Whether to train ``alpha`` and ``conclusion_alpha`` too.
+    init_width : float or None, default None
+        Initial width of the fuzzy sets, in standard deviations of each feature (in the feature's units if not
+        standardized). None: proportional to the square root of the number of features.
+    init_outputs : {"informed", "ones"}, default "informed"
+        Initial conclusions: the average target of the bags that fire a rule, or 1 (the paper).
+    init_bags : {"balanced", "positive", "all"}, default "balanced"
+        Which instances are partitioned to initialize a classifier's rules: those of each class in turn, each with its
+        share of the rules; those of the positive bags (the paper; with more than two classes the same as "balanced");
+        or all.
+    standardize : bool, default True
+        Whether to train on standardized features. Rules are always reported in the units of the data.
+    clip : float or None, default 3.0
+        Values more than this many standard deviations from a feature's mean, or outside the range seen in training,
+        are replaced by the nearest end of that range, in training and in prediction. None: not clipped.
+    tol : float, default 0.0
+        Stop when no parameter changed by more than this during an epoch. 0: never.
+    precision : {"single", "double"}, default "single"
+        Floating-point precision of training. Predictions always use double precision.
+    warm_start : bool, default False
+        Whether `fit` trains the current rules further.
+    checkpoint : str, path or None, default None
+        Folder in which training is saved every few seconds and on Ctrl-C. The same fit, started again after it was
+        stopped or killed, resumes from there and ends with the same numbers. A finished fit removes its files. Not
+        saved with a model.
+    callbacks : sequence of callables, default ()
+        Called after each epoch with a `fuzzymil.learn.train.Progress`. Training stops when one returns True. Not saved
+        with a model.
 
-def _variant(name: str, value: Any) -> None:
-    Variant.of(value)
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> losses = []
+    >>> training = Training(max_epochs=5, callbacks=[lambda progress: losses.append(progress.loss)])
+    >>> model = MIANFISClassifier(2, training=training, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
+    >>> len(losses)
+    5
+    >>> model.set_params(training__max_epochs=20).training.max_epochs
+    20
+    """
 
-
-# Parameters that also apply to chosen rules.
-_OF_ALL = frozenset(
-    [
-        "n_rules",
-        "max_conditions",
-        "init",
-        "class_weight",
-        "positive",
-        "n_estimators",
-        "missing",
-        "run",
-        "warm_start",
-        "verbose",
-        "random_state",
-    ]
-)
-
-
-@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class NetworkSettings:
-    """Parameters that all network estimators share; stored as given, and checked when fitting."""
-
-    n_rules: int | None = dataclasses.field(default=None, kw_only=False)
-    order: int = 0
-    membership: str = "gaussian"
-    t_norm: str = "product"
-    normalize: bool = True
-    max_conditions: int | None = None
-    init: Any = "auto"
-    init_width: float | None = None
-    frozen: Any = ()
-    constraints: Any = None
-    optimizer: Any = "adam"
+    max_epochs: int = 150
     learning_rate: float = 0.03
     batch_size: int | None = None
-    max_epochs: int = 150
-    rule_keep_prob: float | str | None = "auto"
-    validation_fraction: float = 0.2
+    optimizer: Any = "adam"
+    loss: str | None = None
     n_iter_no_change: int | None = None
+    validation_fraction: float = 0.2
     n_init: int = 1
-    n_estimators: int = 1
-    missing: str = "median"
-    variant: str | Variant = "standard"
-    run: RunOptions | None = None
+    rule_keep_prob: float | str | None = "auto"
+    rule_dropout: str = "renormalize"
+    update_rule: str = "exact"
+    width_scale: str = "log"
+    learn_alpha: bool = False
+    init_width: float | None = None
+    init_outputs: str = "informed"
+    init_bags: str = "balanced"
+    standardize: bool = True
+    clip: float | None = 3.0
+    tol: float = 0.0
+    precision: str = "single"
     warm_start: bool = False
-    verbose: bool = False
-    random_state: Any = None
-
-    # Parameters of some subclasses only; without a type they are no fields here.
-    alpha = 1.0
-    conclusion_alpha = 1.0
-    aggregation = "softmax"
-    conclusion_aggregation = "softmax"
-    loss = "squared_error"
+    checkpoint: str | os.PathLike[str] | None = None
+    callbacks: Sequence[Callable[[Any], Any]] = ()
 
     checks: ClassVar[Mapping[str, Check]] = {
-        "n_rules": either(None, otherwise=integer(1)),
-        "order": _order,
-        "membership": lambda name, value: known_name(name, value, learnable_families()),
-        "alpha": real(allow_infinite=True),
-        "conclusion_alpha": real(allow_infinite=True),
-        "t_norm": choice(T_NORMS),
-        "aggregation": choice(AGGREGATIONS),
-        "conclusion_aggregation": choice(COMBINERS),
-        "normalize": flag,
-        "max_conditions": either(None, otherwise=integer(1)),
-        "init": _init,
-        "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
-        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
-        "constraints": _constraints,
-        "loss": choice(LOSSES),
-        "optimizer": _optimizer,
+        "max_epochs": integer(0),
         "learning_rate": real(low=0.0, open_low=True),
         "batch_size": either(None, otherwise=integer(1)),
-        "max_epochs": integer(0),
-        "rule_keep_prob": either(None, "auto", otherwise=real(low=0.0, high=1.0, open_low=True)),
-        "validation_fraction": real(low=0.0, high=1.0, open_low=True, open_high=True),
+        "optimizer": _optimizer,
+        "loss": either(None, otherwise=choice(LOSSES)),
         "n_iter_no_change": either(None, otherwise=integer(1)),
+        "validation_fraction": real(low=0.0, high=1.0, open_low=True, open_high=True),
         "n_init": integer(1),
-        "n_estimators": integer(1),
-        "missing": choice(MISSING),
-        "variant": _variant,
-        "run": either(None, otherwise=instance(RunOptions, "None or RunOptions(...)")),
+        "rule_keep_prob": either(None, "auto", otherwise=real(low=0.0, high=1.0, open_low=True)),
+        "rule_dropout": choice(("paper", "renormalize")),
+        "update_rule": choice(("exact", "paper")),
+        "width_scale": choice(("log", "direct")),
+        "learn_alpha": flag,
+        "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
+        "init_outputs": choice(("informed", "ones")),
+        "init_bags": choice(("positive", "balanced", "all")),
+        "standardize": flag,
+        "clip": either(None, otherwise=real(low=0.0, open_low=True)),
+        "tol": real(low=0.0),
+        "precision": choice(("single", "double")),
         "warm_start": flag,
-        "verbose": either(True, False, otherwise=integer(0)),
-        "random_state": either(
-            None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
-        ),
+        "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
+        "callbacks": _callables,
     }
 
-    def _check_settings(self) -> None:
-        check_parameters(self, self.checks)
-        if isinstance(self.init, str) and self.init == "search" and self.max_conditions is None:
-            raise ParameterError(
-                "init='search' looks for short rules: set max_conditions, for example max_conditions=3."
-            )
-        if isinstance(self.init, str) and self.init == "select":
-            if not self._can_select:
-                raise ParameterError(
-                    "init='select' chooses rules about bags: use MIANFISClassifier or MIANFISRegressor."
-                )
-            if self._changed():
-                raise ParameterError(
-                    f"init='select' does not use {listed(self._changed())}: leave that out, or train a network instead "
-                    "(init='kmeans')."
-                )
-        if self.missing == "condition" and not self._selects:
-            raise ParameterError(
-                "missing='condition' is for rules that are chosen: to train a network, use 'average' or 'median'."
-            )
-        if self._run.checkpoint is not None and not isinstance(self.optimizer, str):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.checkpoint == "":
+            raise ParameterError("checkpoint must be a folder or None, got ''.")
+        if self.checkpoint is not None and not isinstance(self.optimizer, str):
             raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")
+        if self.n_iter_no_change is None and self.validation_fraction != 0.2:
+            raise ParameterError(
+                f"validation_fraction={self.validation_fraction!r} is for early stopping: set n_iter_no_change too."
+            )
 
-    _can_select: ClassVar[bool] = False  # whether rules can be chosen from candidates: on bags
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the training of Khalifa and Frigui, with some changes if you like.
 
-    @property
-    def _selects(self) -> bool:
-        """Whether rules are chosen (`fuzzymil.learn.choose`) rather than trained from a first partition.
+        Plain gradient descent, bag by bag, on raw features, from conclusions of 1 and instances of positive bags, with
+        the update rule as printed.
 
-        By default they are, unless a parameter was changed that only training has.
+        Examples
+        --------
+        >>> Training.paper(max_epochs=300).update_rule
+        'paper'
         """
-        if isinstance(self.init, str) and self.init == "select":
-            return True
-        return self._can_select and isinstance(self.init, str) and self.init == "auto" and not self._changed()
+        literal: dict[str, Any] = {
+            "learning_rate": 0.1,
+            "batch_size": 1,
+            "optimizer": "sgd",
+            "loss": "squared_error",
+            "rule_keep_prob": None,
+            "rule_dropout": "paper",
+            "update_rule": "paper",
+            "width_scale": "direct",
+            "init_outputs": "ones",
+            "init_bags": "positive",
+            "standardize": False,
+            "clip": None,
+        }
+        return cls(**(literal | changes))
 
-    def _stand_ins(self, bags: Bags) -> Array | None:
-        """Return what missing values stand for, (t, d); None: nothing."""
-        count = {"average": _TYPICAL_VALUES, "condition": 1, "median": 1}.get(self.missing)
-        return None if count is None else typical_values(bags, count)
 
-    def _changed(self) -> list[str]:
-        """Return the parameters of the network and its training that differ from their defaults."""
-        fields = {field.name: field.default for field in dataclasses.fields(self)}
-        # Other ways to write the same: no frozen parts, and the standard variant.
-        now = {name: getattr(self, name) for name in fields} | {"frozen": tuple(self.frozen or ())}
-        now["constraints"] = self._constraints
-        if self._variant == VARIANTS["standard"]:
-            now["variant"] = "standard"
-        return [name for name, default in fields.items() if name not in _OF_ALL and now[name] != default]
+def network_parameters(**settings: Any) -> dict[str, Any]:
+    """Return parameters of a network, with those of `Operators` and `Training` collected in such values.
 
-    @property
-    def _given_rules(self) -> RuleBase | None:
-        """The rules given as ``init``, as a value or as text."""
-        found = _parsed(self.init) if isinstance(self.init, str) and _RULES.search(self.init) else self.init
-        if not isinstance(found, RuleBase):
-            return None
-        if found.concludes_sets:
-            raise ParameterError("init has rules that conclude sets: train them with MIMamdani(rules=...).")
-        return found
-
-    @property
-    def _constraints(self) -> Constraints | None:
-        return Constraints.of(self.constraints)
-
-    @property
-    def _n_rules(self) -> int:
-        """The number of rules that training starts from."""
-        return 10 if self.n_rules is None else self.n_rules
-
-    @property
-    def _intended_loss(self) -> str:
-        """The loss of the next fit: chosen rules add up to a logit."""
-        return "cross_entropy" if self._selects and hasattr(self, "class_weight") else self.loss
-
-    @property
-    def _variant(self) -> Variant:
-        return Variant.of(self.variant)
-
-    @property
-    def _run(self) -> RunOptions:
-        return RunOptions() if self.run is None else self.run
+    Examples
+    --------
+    >>> network_parameters(n_rules=3, max_epochs=5, t_norm="min")
+    {'n_rules': 3, 'operators': Operators(t_norm='min'), 'training': Training(max_epochs=5)}
+    """
+    found = dict(settings)
+    for name, kind in (("operators", Operators), ("training", Training)):
+        own = {key: found.pop(key) for key in settings if key in kind.__dataclass_fields__}
+        if own:
+            found[name] = dataclasses.replace(found.get(name) or kind(), **own)
+    return found

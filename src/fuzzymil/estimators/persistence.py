@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -14,9 +13,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
-from fuzzymil.estimators.options import Variant
+from fuzzymil.estimators.options import Operators, Training
 from fuzzymil.estimators.saved import (
-    SavedNetwork,
+    SavedModel,
     check,
     decode_columns,
     decode_features,
@@ -40,10 +39,11 @@ _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "variable": (Variable, json.encode_variable, json.decode_variable),
     "set": (MembershipFunction, json.encode_set, json.decode_set),
     "constraints": (Constraints, Constraints.to_dict, Constraints.of),
-    "variant": (Variant, dataclasses.asdict, lambda fields: Variant(**fields)),
 }
+_OPTIONS: dict[str, type[Operators | Training]] = {"operators": Operators, "training": Training}
+
 _NOT_SAVED = object()
-_NEVER_SAVED = ("run",)  # how a fit runs is no property of the model
+_NEVER_SAVED = ("checkpoint", "callbacks")  # where and with whom a fit runs is no property of the model
 _LOADABLE: dict[str, Any] = {}
 
 _Kind = TypeVar("_Kind", bound=type)
@@ -86,7 +86,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
     Examples
     --------
     >>> from fuzzymil import MIANFISClassifier
-    >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
+    >>> model = MIANFISClassifier(2, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
     >>> document = model_to_dict(model, extra={"label": "converted"})
     >>> document["estimator"], document["extra"]
     ('MIANFISClassifier', {'label': 'converted'})
@@ -97,7 +97,8 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
 
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
-    settings = {name: value for name, value in model.get_params(deep=False).items() if name not in _NEVER_SAVED}
+    settings = model.get_params(deep=False)
+    learns = hasattr(model, "members_") and not hasattr(model, "kind_of_rules")
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -108,7 +109,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         **({"columns": model.columns_.to_dict()} if hasattr(model, "columns_") else {}),
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
-        **(_encode_training(model) if hasattr(model, "_learned") else _encode_expert(model)),
+        **(_encode_learned(model) if learns else _encode_expert(model)),
         **({} if extra is None else {"extra": dict(extra)}),
     }
 
@@ -119,7 +120,7 @@ def _encode_expert(model: Any) -> dict[str, Any]:
     if hasattr(model, "history_"):
         found["initial"] = model.initial_rules_.to_dict()
         found["history"] = _encode_history(model.history_)
-        found["touched"] = [list(entry) for entry in model.touched_]
+        found["active_bounds"] = [list(entry) for entry in model.active_bounds_]
     return found
 
 
@@ -131,21 +132,23 @@ def _decode_history(content: Mapping[str, Any]) -> dict[str, Array]:
     return {str(name): np.array([storage.decode_number(v) for v in values]) for name, values in content.items()}
 
 
-def _encode_training(model: Any) -> dict[str, Any]:
-    return {
+def _encode_learned(model: Any) -> dict[str, Any]:
+    """Return the rules that a model has learned, and what it needs to be trained further."""
+    found = {
+        "loss": getattr(model, "_loss", "squared_error"),
         "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
         "coverage": None if model.coverage_ is None else model.coverage_.to_dict(),
         "members": [rules.to_dict() for rules in model.members_],
         "initial": model.initial_rules_.to_dict(),
-        "scaling": {
-            "limited": model._learned.scaling.limited,
-            **{name: np.asarray(getattr(model._learned.scaling, name)).tolist() for name in _SCALING},
-        },
+    }
+    if not hasattr(model, "_state"):
+        return found | {"held_out_costs": model.held_out_costs_}
+    scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
+    return found | {
+        "scaling": {"limited": model._state.scaling.limited, **scaling},
         "history": _encode_history(model.history_),
-        "n_epochs": model._learned.n_epochs,
-        **({} if model._learned.loss == model.loss else {"loss": model._learned.loss}),
-        **({"choice": model.choice_} if hasattr(model, "choice_") else {}),
-        "keep_prob": model._learned.keep_prob,
+        "n_epochs": model._state.n_epochs,
+        "keep_prob": model._state.keep_prob,
     }
 
 
@@ -153,8 +156,8 @@ def load_model(path: storage.Path_) -> Any:
     """Read a fitted estimator that ``model.save(path)`` wrote.
 
     Parameters whose values are not plain data (an optax transformation) are not in the file and get their defaults,
-    and so does ``run``. Training can resume from a loaded model (``warm_start``, `partial_fit`) with a new optimizer
-    state.
+    and so do ``checkpoint`` and ``callbacks`` of `Training`. Training can resume from a loaded network
+    (``warm_start``, `partial_fit`) with a new optimizer state.
 
     Parameters
     ----------
@@ -175,7 +178,7 @@ def load_model(path: storage.Path_) -> Any:
     >>> import tempfile, os
     >>> from fuzzymil import MIANFISClassifier
     >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
-    >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit(bags, [0, 1, 0, 1])
+    >>> model = MIANFISClassifier(2, random_state=0).fit(bags, [0, 1, 0, 1])
     >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
     >>> model.save(path)
     >>> (load_model(path).predict(bags) == model.predict(bags)).all()
@@ -217,26 +220,30 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
     if hasattr(kind, "concludes_sets"):  # an expert system
         _restore_expert(model, document)
     else:
-        _restore_network(model, document)
+        _restore_learned(model, document)
     return model
 
 
-def _restore_network(model: Any, document: Mapping[str, Any]) -> None:
-    """Set the state of a trained network, from which training can resume."""
-    saved = SavedNetwork(document, classifies=hasattr(model, "class_weight"), loss=model.loss)
+def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
+    """Set the learned rules, and the state of a network, from which training can resume."""
+    saved = SavedModel(document, classifies=hasattr(model, "class_weight"))
     members, n_features, n_outputs = saved.members_, saved.n_features_in_, len(saved.rules_.outputs)
     if hasattr(model, "class_weight"):
-        model.classes_, model.positive_, model.calibration_ = saved.classes_, saved.positive_, saved.calibration_
+        model.classes_, model.pos_label_ = saved.classes_, saved.pos_label_
+    initial = RuleBase.from_dict(document["initial"])
+    model.coverage_ = saved.coverage_
+    if not hasattr(model, "training"):
+        model._set_rules(members, initial)
+        model.held_out_costs_ = {n: storage.decode_number(cost) for n, cost in document["held_out_costs"].items()}
+        check(bool(np.isfinite([*model.held_out_costs_.values()]).all()), "the held-out costs")
+        return
+    if hasattr(model, "class_weight"):
+        model.calibration_ = saved.calibration_
     history = _decode_history(document["history"])
     scaling = _decode_scaling(document["scaling"], n_features, n_outputs)
     keep_prob = None if document["keep_prob"] is None else storage.decode_number(document["keep_prob"])
     check(keep_prob is None or 0 < keep_prob <= 1, "the probability of Rule Dropout")
-    initial = RuleBase.from_dict(document["initial"])
     model._restore(members, initial, history, scaling, int(document["n_epochs"]), keep_prob, saved.loss)
-    if "choice" in document:
-        model.choice_ = {str(name): storage.decode_number(cost) for name, cost in document["choice"].items()}
-        check(bool(np.isfinite([*model.choice_.values()]).all()), "the choice")
-    model.coverage_ = saved.coverage_
 
 
 def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
@@ -256,9 +263,9 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         model.initial_rules_ = RuleBase.from_dict(document["initial"])
         check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
         model.history_ = _decode_history(document["history"])
-        model.touched_ = [
+        model.active_bounds_ = [
             Touched(str(where), str(what), storage.decode_number(value), str(bound))
-            for where, what, value, bound in document["touched"]
+            for where, what, value, bound in document["active_bounds"]
         ]
 
 
@@ -282,8 +289,12 @@ def _encode_setting(value: Any) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else {"number": storage.encode_number(float(value))}
-    for name, (kind, encode, _) in _VALUES.items():
+    for name, kind in _OPTIONS.items():
         if isinstance(value, kind):
+            fields = {key: _encode_setting(each) for key, each in value.changed().items() if key not in _NEVER_SAVED}
+            return {name: {key: each for key, each in fields.items() if not _is_lost(each)}}
+    for name, (known, encode, _) in _VALUES.items():
+        if isinstance(value, known):
             return {name: encode(value)}
     if isinstance(value, np.ndarray) or _is_matrix(value):
         return {"array": np.asarray(value).tolist()}
@@ -291,11 +302,15 @@ def _encode_setting(value: Any) -> Any:
         return {"arrays": [np.asarray(part).tolist() for part in value]}
     if type(value) in (dict, list, tuple):
         inner = [_encode_setting(item) for item in (value.values() if isinstance(value, dict) else value)]
-        if not any(isinstance(item, dict) and "not_saved" in item for item in inner):
+        if not any(map(_is_lost, inner)):
             if isinstance(value, dict):
                 inner = [[_plain(key), item] for key, item in zip(value, inner, strict=True)]
             return {type(value).__name__: inner}
     return {"not_saved": f"{value!r:.200}"}
+
+
+def _is_lost(encoded: Any) -> bool:
+    return isinstance(encoded, dict) and "not_saved" in encoded
 
 
 def _is_matrix(value: Any) -> bool:
@@ -312,8 +327,6 @@ def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
     known = inspect.signature(kind).parameters
     decoded = {}
     for name, value in settings.items():
-        if name in _NEVER_SAVED:
-            continue
         if name not in known:
             raise ModelFileError(f"The file has a parameter {name!r} that {kind.__name__} does not have.")
         found = _decode_setting(value)
@@ -327,6 +340,13 @@ def _decode_setting(value: Any) -> Any:
         return value
     if "number" in value:
         return storage.decode_number(value["number"])
+    for name, kind in _OPTIONS.items():
+        if name in value:
+            fields = {str(key): _decode_setting(each) for key, each in value[name].items()}
+            for field in fields:  # a file must not say where a fit writes
+                if field in _NEVER_SAVED or field not in kind.__dataclass_fields__:
+                    raise ModelFileError(f"The file has a parameter {field!r} that {kind.__name__} may not have.")
+            return kind(**fields)
     for name, (_, _, decode) in _VALUES.items():
         if name in value:
             return decode(value[name])
@@ -336,9 +356,9 @@ def _decode_setting(value: Any) -> Any:
         return tuple(np.asarray(part, float) for part in value["arrays"])
     if "dict" in value:
         return {key: _decode_setting(item) for key, item in value["dict"]}
-    for kind in (list, tuple):
-        if kind.__name__ in value:
-            return kind(_decode_setting(item) for item in value[kind.__name__])
+    for sequence in (list, tuple):
+        if sequence.__name__ in value:
+            return sequence(_decode_setting(item) for item in value[sequence.__name__])
     return _NOT_SAVED
 
 

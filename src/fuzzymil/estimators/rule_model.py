@@ -23,7 +23,7 @@ from fuzzymil.inference.engines.numpy import sigmoid
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
-from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.cards import rules_html
 
 __all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
 
@@ -188,9 +188,9 @@ class RuleModel(ABC):
 
         Examples
         --------
-        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil import RuleClassifier
         >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
-        >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit(bags, [0, 1, 0, 1])
+        >>> model = RuleClassifier(random_state=0).fit(bags, [0, 1, 0, 1])
         >>> found = model.predictions(bags)
         >>> found.labels.tolist(), found.probabilities.shape, found.coverage.shape
         ([0, 1, 0, 1], (4, 2), (4,))
@@ -273,8 +273,8 @@ class ExplainableModel(RuleModel):
         bag : id or position, optional
             The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
         output : str, optional
-            The output to explain, one of ``rules_.output_names``. Default: that of the predicted class; for a regressor,
-            the first.
+            The output to explain, one of ``rules_.output_names``. Default: that of the predicted class; for a
+            regressor, the first.
 
         Returns
         -------
@@ -321,7 +321,7 @@ class ExplainableModel(RuleModel):
         return explain_many(self.members_, bags, output=output, reading=self._reading(), coverage=self.coverage_)
 
     def effect(
-        self, X: Any, feature: str | int, *, positive: Any = None, n_points: int = 41, random_state: int = 0
+        self, X: Any, feature: str | int, *, pos_label: Any = None, n_points: int = 41, random_state: int = 0
     ) -> Effect:
         """Return how the prediction changes as a feature moves over its range.
 
@@ -335,19 +335,18 @@ class ExplainableModel(RuleModel):
             The predictions are averaged over these bags; of very many, over 300 drawn at random.
         feature : str or int
             Name or column.
-        positive : label, optional
-            The class whose probability is shown. Default: of two classes, the one that the rules speak for; of
-            several, all.
+        pos_label : label, optional
+            The class whose probability is shown. Default: of two classes, the positive one; of several, all.
         n_points : int
             Number of values to try. Of categories, all are tried.
         random_state : int
 
         Examples
         --------
-        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil import RuleClassifier
         >>> from fuzzymil.datasets import make_two_concepts
         >>> bags = make_two_concepts(random_state=3)
-        >>> found = MIANFISClassifier(random_state=0).fit(bags).effect(bags, "x1", n_points=5)
+        >>> found = RuleClassifier(random_state=0).fit(bags).effect(bags, "x1", n_points=5)
         >>> found.curves[0].one_instance.shape
         (5,)
         """
@@ -356,7 +355,7 @@ class ExplainableModel(RuleModel):
             self._bags_to_read(X),
             feature,
             reading=self._reading(),
-            positive=positive,
+            pos_label=pos_label,
             n_points=n_points,
             rng=np.random.default_rng(random_state),
         )
@@ -375,7 +374,7 @@ class ExplainableModel(RuleModel):
         if len(self.members_) > 1:
             parts.append(html.line(f"The mean of {len(self.members_)} members; these are the rules of the first."))
         limited = reading.classes is not None and not rules.concludes_sets and rules.normalize
-        cards = rule_cards(rules, limit=reading.threshold) if limited else rule_cards(rules)
+        cards = rules_html(rules, limit=reading.threshold) if limited else rules_html(rules)
         return html.fragment(*parts, cards)
 
 

@@ -1,4 +1,4 @@
-"""A network as its file describes it, which predicts and explains without loading scikit-learn; and parts of files."""
+"""A model as its file describes it, which predicts and explains without loading scikit-learn; and parts of files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from fuzzymil.explain import Coverage
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.rules import RuleBase
 
-__all__ = ["SavedNetwork", "check", "decode_columns", "decode_features", "decode_labels", "decode_positive", "decoded"]
+__all__ = ["SavedModel", "check", "decode_columns", "decode_features", "decode_labels", "decode_positive", "decoded"]
 
-_CLASSIFIERS, _REGRESSORS = ("MIANFISClassifier", "ANFISClassifier"), ("MIANFISRegressor", "ANFISRegressor")
+_CLASSIFIERS = ("RuleClassifier", "MIANFISClassifier", "ANFISClassifier")
+_REGRESSORS = ("RuleRegressor", "MIANFISRegressor", "ANFISRegressor")
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 _LABEL_TYPE = re.compile(r"object|[<>|=]?(?:b1|[iu][1248]|f[248]|(?P<text>U\d{1,9}))", re.ASCII)
 
 T = TypeVar("T")
 
 
-class SavedNetwork(Committee):
-    """A fitted network as its file describes it: it predicts and explains, but cannot be trained.
+class SavedModel(Committee):
+    """Learned rules as their file describes them: they predict and explain, but cannot be trained.
 
     Parameters
     ----------
@@ -36,19 +37,17 @@ class SavedNetwork(Committee):
         What `model_to_dict` returned.
     classifies : bool
         Whether it is a classifier.
-    loss : str
-        The loss, unless the document says that the rules were trained with another.
 
     Examples
     --------
     >>> from fuzzymil import MIANFISClassifier
     >>> from fuzzymil.estimators import model_to_dict
-    >>> model = MIANFISClassifier(n_rules=2, max_epochs=5, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
-    >>> SavedNetwork.of(model_to_dict(model)).predict([[[0.9]]]).tolist()
+    >>> model = MIANFISClassifier(2, random_state=0).fit([[[0.0]], [[1.0]]], [0, 1])
+    >>> SavedModel.of(model_to_dict(model)).predict([[[0.9]]]).tolist()
     [1]
     """
 
-    def __init__(self, document: Mapping[str, Any], *, classifies: bool, loss: str) -> None:
+    def __init__(self, document: Mapping[str, Any], *, classifies: bool) -> None:
         self.kind = str(document["estimator"])
         self.n_features_in_, names = decode_features(document)
         if names is not None:
@@ -61,22 +60,22 @@ class SavedNetwork(Committee):
         same = all(rules.n_features == self.n_features_in_ for rules in members)
         check(bool(members) and same, "the number of variables")
         self._members = [*members]
-        self.loss = document.get("loss", loss)
+        self.loss = document["loss"]
         check(self.loss in LOSSES, "the loss")
-        self.positive_: Any = None
+        self.pos_label_: Any = None
         self.calibration_: Array | None = None
         if classifies:
             n_outputs = len(self.rules_.outputs)
             self.classes_ = decode_labels(document["classes"])
             check(len(self.classes_) == (2 if n_outputs == 1 else n_outputs), "the number of classes")
             self._positive = decode_positive(document) if n_outputs == 1 else 1
-            self.positive_ = self.classes_.tolist()[self._positive] if n_outputs == 1 else None
+            self.pos_label_ = self.classes_.tolist()[self._positive] if n_outputs == 1 else None
             self.calibration_ = _decode_calibration(document["calibration"], self.loss, n_outputs)
         self.coverage_ = _decode_coverage(document["coverage"], self.n_features_in_)
 
     @classmethod
-    def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedNetwork | None:
-        """Return the network that `model_to_dict` described; None if it described something else.
+    def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:
+        """Return the model that `model_to_dict` described; None if it described something else.
 
         Parameters
         ----------
@@ -92,14 +91,7 @@ class SavedNetwork(Committee):
         kind = document.get("estimator")
         if kind not in (*_CLASSIFIERS, *_REGRESSORS):
             return None
-        return decoded(
-            lambda: cls(
-                document,
-                classifies=kind in _CLASSIFIERS,
-                loss=document["settings"].get("loss", "squared_error"),
-            ),
-            name,
-        )
+        return decoded(lambda: cls(document, classifies=kind in _CLASSIFIERS), name)
 
     def _class_reading(self) -> ClassReading | None:
         if not hasattr(self, "classes_"):

@@ -89,10 +89,10 @@ class Effect:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> found = model.effect(bags, "x1")
     >>> found.curves[0].name, found.values.shape
     ('1', (41,))
@@ -155,7 +155,7 @@ def effect(
     feature: str | int,
     *,
     reading: Reading,
-    positive: Any = None,
+    pos_label: Any = None,
     n_points: int = 41,
     rng: np.random.Generator | None = None,
 ) -> Effect:
@@ -171,7 +171,7 @@ def effect(
         Name or column.
     reading : Reading
         What the output means.
-    positive : label, optional
+    pos_label : label, optional
         The class whose probability is shown. Default: of two classes, the one that the rules speak for; otherwise all.
     n_points : int
         Number of values of a number.
@@ -198,7 +198,7 @@ def effect(
     if not len(present):
         raise InputError(f"All values of {known[d]!r} are missing, so its effect is unknown.")
     values, counts = _grid(variable, present, n_points)
-    chosen = _lines(reading, members[0].output_names, positive)
+    chosen = _lines(reading, members[0].output_names, pos_label)
 
     def answers(changed: Bags) -> Array:
         output = mean_output(members, changed)
@@ -262,17 +262,19 @@ def _grid(variable: Variable, present: Array, n_points: int) -> tuple[Array, Arr
     return np.linspace(low, high, n_points), np.histogram(present, 30, (low, high))[0]
 
 
-def _lines(reading: Reading, outputs: Sequence[str], positive: Any) -> list[tuple[int, str]]:
+def _lines(reading: Reading, outputs: Sequence[str], pos_label: Any) -> list[tuple[int, str]]:
     """Return position and name of the classes or outputs to show."""
     if reading.classes is None:
-        if positive is not None:
-            raise ParameterError(f"positive={positive!r:.60} names a class, but this model predicts numbers: omit it.")
+        if pos_label is not None:
+            raise ParameterError(
+                f"pos_label={pos_label!r:.60} names a class, but this model predicts numbers: omit it."
+            )
         return [(k, outputs[k]) for k in range(len(outputs))]
     classes = np.asarray(reading.classes).tolist()
-    if positive is not None:
-        if str(positive) not in map(str, classes):
-            raise ParameterError(f"positive must be one of the classes {listed(classes)}, got {positive!r:.60}.")
-        place = list(map(str, classes)).index(str(positive))
+    if pos_label is not None:
+        if str(pos_label) not in map(str, classes):
+            raise ParameterError(f"pos_label must be one of the classes {listed(classes)}, got {pos_label!r:.60}.")
+        place = list(map(str, classes)).index(str(pos_label))
         return [(place, str(classes[place]))]
     return [(1, str(classes[1]))] if len(classes) == 2 else list(enumerate(map(str, classes)))
 

@@ -115,10 +115,10 @@ class Importance:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> found = MIANFISClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
+    >>> found = RuleClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
     >>> sorted(feature.name for feature in found.features), [rule.name for rule in found.rules]
     (['x1', 'x2'], ['Rule 1', 'Rule 2'])
     >>> print(found.basis)
@@ -384,7 +384,7 @@ def importance(
         raise ParameterError(f"n_repeats must be an integer of at least 1, got {n_repeats!r}.")
     rng = np.random.default_rng(0) if rng is None else rng
     everything = np.arange(bags.n_bags)
-    draws = [_drawn(everything, groups, rng) for _ in range(n_repeats)]
+    draws = [_draw_bags(everything, groups, rng) for _ in range(n_repeats)]
     # All features are shuffled in the same ways, so that their drops differ by what they say and not by chance.
     shuffles = [(rng.permutation(bags.n_instances), rng.permutation(bags.n_bags)) for _ in range(n_repeats)]
     own = mean_output(members, bags)
@@ -399,7 +399,7 @@ def importance(
         if d not in used:
             features.append(FeatureImportance(name, 0.0, 0.0, used=False))
             continue
-        found = [mean_output(members, _shuffled(bags, d, *orders)) for orders in shuffles]
+        found = [mean_output(members, _shuffle(bags, d, *orders)) for orders in shuffles]
         drops = np.array([whole - score(output, everything) for output in found])
         varied = np.array(
             [before - score(output, rows) for before, output, rows in zip(on_draws, found, draws, strict=True)]
@@ -436,7 +436,7 @@ def mean_output(members: Iterable[RuleBase], bags: Bags) -> Array:
     return np.asarray(np.mean([infer_output(rules, bags) for rules in members], axis=0))
 
 
-def _drawn(everything: Array, groups: Array | None, rng: np.random.Generator) -> Array:
+def _draw_bags(everything: Array, groups: Array | None, rng: np.random.Generator) -> Array:
     """Return as many positions as there are, drawn with replacement within each group."""
     if groups is None:
         return np.asarray(rng.choice(everything, len(everything)))
@@ -444,7 +444,7 @@ def _drawn(everything: Array, groups: Array | None, rng: np.random.Generator) ->
     return np.concatenate([rng.choice(rows, len(rows)) for rows in own])
 
 
-def _shuffled(bags: Bags, d: int, of_instances: Array, of_bags: Array) -> Bags:
+def _shuffle(bags: Bags, d: int, of_instances: Array, of_bags: Array) -> Bags:
     """Return bags with a feature's values shuffled over all instances, or over bags if each has a single value."""
     values = bags.instances[:, d]
     first = values[bags.offsets[:-1]]

@@ -286,7 +286,7 @@ def explain_many(
     >>> [found.bag for found in explain_many(rules, Bags.from_list([[[0.1], [0.8]], [[0.9]]], ids=["a", "b"]))]
     ['a', 'b']
     """
-    bases = _checked_members(rules)
+    bases = _check_members(rules)
     bags = as_bags(bags)
     inferred = [base.infer(bags) for base in bases] if activations is None else activations
     members = [member_of(*pair, bags) for pair in zip(bases, inferred, strict=True)]
@@ -473,7 +473,7 @@ def select_bag(bags: Bags, bag: Any = None) -> Bags:
     return bags[[ids.index(bag)]]
 
 
-def _checked_members(
+def _check_members(
     rules: RuleBase | Sequence[RuleBase],
 ) -> list[RuleBase]:
     members = [rules] if isinstance(rules, RuleBase) else list(rules)
@@ -616,7 +616,7 @@ class Member:
     def _witnesses(self, b: int, log_truth: Array, shares: list[Array]) -> list[tuple[Witness, ...]]:
         """Return the witnesses of each part."""
         given, seen = self.given[self.rows(b)], self.seen[self.rows(b)]
-        chosen = [_chosen_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
+        chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
         sights = [Sight(p, given[i], seen[i]) for p, instances in enumerate(chosen) for i in instances]
         conditions = iter(conditions_at(self.base, self.params, self.masks, sights, self.columns))
         return [
@@ -694,7 +694,7 @@ def member_of(rules: RuleBase, found: Any, bags: Bags) -> Member:
     return Member(rules, found, bags=bags)
 
 
-def _chosen_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
+def _select_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
     """Return the positions of the instances that a part rests on."""
     if not any(True for _ in conditions(part.premise)):
         return []  # every instance satisfies it, so none of them tells anything

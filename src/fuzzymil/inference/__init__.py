@@ -1,4 +1,4 @@
-"""The paper's six layers: from compiled rules and bags to activations.
+"""Fuzzy sets, norms, quantifiers, the paper's six layers, and the engines that run them: NumPy, JAX, PyTorch.
 
 - `layers`: the six layers, with a table of the paper's equations
 - `membership`: fuzzy sets

@@ -21,7 +21,7 @@ from fuzzymil.inference.engines.numpy import Runs
 from fuzzymil.inference.layers import Masks, Operators, Params, forward
 from fuzzymil.inference.segments import Each
 
-__all__ = ["ENGINES", "Activations", "Strengths", "infer", "infer_output", "use_engine"]
+__all__ = ["ENGINES", "Activations", "infer", "infer_output", "use_engine"]
 
 ENGINES = ("auto", "numpy", "jax")
 
@@ -82,31 +82,8 @@ def _in_numpy(operators: Operators, n_values: int) -> bool:
     return n_values <= enough or not has_jax()
 
 
-class Strengths:
-    """Base class of activations, which keep degrees of truth and firing strengths as logarithms."""
-
-    log_truth: Array
-    log_degrees: Array
-    log_firing: Array
-
-    @property
-    def truth(self) -> Array:
-        """Degrees of truth, shape (n_instances, n_parts)."""
-        return np.asarray(np.exp(self.log_truth))
-
-    @property
-    def firing(self) -> Array:
-        """Firing strengths before normalization, shape (n_bags, n_rules)."""
-        return np.asarray(np.exp(self.log_firing))
-
-    @property
-    def strongest(self) -> Array:
-        """Greatest firing strength in each bag, shape (n_bags,); near 0 where hardly any rule applies."""
-        return np.asarray(self.firing.max(axis=1))
-
-
 @dataclasses.dataclass(frozen=True)
-class Activations(Strengths):
+class Activations:
     """Everything that one inference computed, as NumPy arrays; ``output`` is the prediction.
 
     Attributes
@@ -136,6 +113,21 @@ class Activations(Strengths):
     log_firing: Array
 
     @property
+    def truth(self) -> Array:
+        """Degrees of truth, shape (n_instances, n_parts)."""
+        return np.asarray(np.exp(self.log_truth))
+
+    @property
+    def firing(self) -> Array:
+        """Firing strengths before normalization, shape (n_bags, n_rules)."""
+        return np.asarray(np.exp(self.log_firing))
+
+    @property
+    def strongest(self) -> Array:
+        """Greatest firing strength in each bag, shape (n_bags,); near 0 where hardly any rule applies."""
+        return np.asarray(self.firing.max(axis=1))
+
+    @property
     def degrees(self) -> Array:
         """Degrees to which the parts of premises hold for each bag, shape (n_bags, n_parts)."""
         return np.asarray(np.exp(self.log_degrees))
@@ -144,6 +136,11 @@ class Activations(Strengths):
     def uncovered(self) -> Array:
         """Whether every rule is exactly zero on a bag, so that it got the default, shape (n_bags,)."""
         return _uncovered(self.log_firing)
+
+    @property
+    def uncovered_outputs(self) -> Array:
+        """Whether an output of a bag is its default, shape (n_bags, n_outputs)."""
+        return np.broadcast_to(self.uncovered[:, None], self.output.shape)
 
 
 def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Activations:

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from fuzzymil._utils.colors import class_color
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.plots._rules import rules_of
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, bare, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, bare, shorten
 from fuzzymil.rules.curves import axis_of, curve_points
 from fuzzymil.rules.editing import Difference, Flip, border_of
 from fuzzymil.rules.language.printer import format_number
@@ -88,14 +88,14 @@ class DifferenceDisplay:
     ) -> DifferenceDisplay:
         """Draw the result of ``old.diff(new)``; see `from_rules`."""
         old, new = difference.old, difference.new
-        changed = {change.where for change in difference.changes if change.what == "set"}
+        changed = {change.variable.name for change in difference.sets}
         before, after = ({variable.name: variable for variable in rules.all_variables} for rules in (old, new))
         panels = []
         for variable in (after | before | after).values():
             then = before.get(variable.name)
             known = {} if then is None else then.terms
             now = variable.terms if variable.name in after else {}
-            if any(f"{variable.name}.{term}" in changed for term in (*known, *now)):
+            if variable.name in changed:
                 terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
                 ends = [axis_of(v) for v in (variable, then) if v is not None]
                 low, high = min(end[0] for end in ends), max(end[1] for end in ends)
@@ -179,7 +179,7 @@ def _draw_terms(axis: Any, panel: TermPanel) -> None:
         shown = old if new is None else new
         if shown is not None:
             place = (x[np.argmax(shown(x))] - x[0]) / (x[-1] - x[0])
-            names.append((float(place), shortened(term, 14), color))
+            names.append((float(place), shorten(term, 14), color))
     last, raised = -1.0, False
     for place, term, color in sorted(names):
         raised = place - last < 0.3 and not raised  # names next to each other would overlap
@@ -212,7 +212,7 @@ def _draw_moves(axis: Any, rows: list[tuple[str, float, float]], most: int) -> N
         text = f"{format_number(old, 3)} → {format_number(new, 3)}"
         axis.text(1.02, y, text, transform=axis.get_yaxis_transform(), fontsize=7, va="center", clip_on=False)
     left = len(rows) - most
-    labels = [as_written(shortened(name, 34)) for name, _, _ in rows[:most]]
+    labels = [as_written(shorten(name, 34)) for name, _, _ in rows[:most]]
     axis.set_yticks(range(len(labels)), labels, fontsize=7)
     axis.set_ylim(max(len(labels), _LEAST_ROWS) - 0.5, -0.5)  # few rows stay together, at the top
     if left > 0:

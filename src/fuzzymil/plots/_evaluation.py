@@ -140,7 +140,7 @@ class RocDisplay:
         cls,
         scores: Mapping[str, Sequence[Pair]],
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         marks: Sequence[float] = (),
         xlabel: str = "false positive rate",
         ylabel: str = "true positive rate",
@@ -151,7 +151,7 @@ class RocDisplay:
         ----------
         scores : dict of str to list of (truth, scores)
             By method: one pair of arrays of shape (n_bags,) per fold, labels and scores.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of the two labels in sorted order.
         marks : sequence of float
             False positive rates to mark.
@@ -163,8 +163,8 @@ class RocDisplay:
         for mark in marks:
             if not 0 <= mark <= 1:
                 raise ParameterError(f"marks must be false positive rates from 0 to 1, got {mark!r}.")
-        folds = {label: _checked_folds(label, given, "scores") for label, given in scores.items()}
-        chosen = _positive(folds, positive)
+        folds = {label: _check_folds(label, given, "scores") for label, given in scores.items()}
+        chosen = _positive(folds, pos_label)
         rates = np.union1d(_RATES, np.asarray(marks, float))
         curves = [
             _roc_curve(str(label), [(truth == chosen, values) for truth, values in given], rates)
@@ -178,7 +178,7 @@ class RocDisplay:
         folds: Sequence[Pair],
         classes: Sequence[Any],
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         marks: Sequence[float] = (),
         xlabel: str = "false positive rate",
         ylabel: str = "true positive rate",
@@ -194,7 +194,7 @@ class RocDisplay:
             for the second.
         classes : sequence
             In the order of the scores; of two, the one that the rules speak for last.
-        positive : label, optional
+        pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         marks, xlabel, ylabel
             See `from_scores`.
@@ -209,10 +209,10 @@ class RocDisplay:
         names = np.asarray(classes).tolist()
         columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
         curves = []
-        for place in _shown_classes(names, positive):
+        for place in _shown_classes(names, pos_label):
             own = [(truth == names[place], scores[:, place]) for truth, scores in columns]
             label = str(names[place]) if len(names) == 2 else f"{names[place]} against the rest"
-            display = cls.from_scores({label: own}, positive=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
+            display = cls.from_scores({label: own}, pos_label=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
             curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
         if len(curves) > 1:
             detected = np.mean([curve.detected for curve in curves], axis=0)
@@ -389,7 +389,7 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_probabilities(
-        cls, probabilities: Mapping[str, Sequence[Pair]], *, positive: Any = None, n_bins: int = 10
+        cls, probabilities: Mapping[str, Sequence[Pair]], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves.
 
@@ -398,7 +398,7 @@ class ReliabilityDisplay:
         probabilities : dict of str to list of (truth, probabilities)
             By method: one pair of arrays of shape (n_bags,) per fold, labels and probabilities of the positive label.
             The bags of all folds are binned together.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of the two labels in sorted order.
         n_bins : int
             Number of bins of equal width.
@@ -407,8 +407,8 @@ class ReliabilityDisplay:
             raise ParameterError("There is nothing to draw: pass {'name': [(truth, probabilities), ...]}.")
         if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
             raise ParameterError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
-        folds = {label: _checked_folds(label, given, "probabilities") for label, given in probabilities.items()}
-        chosen = _positive(folds, positive)
+        folds = {label: _check_folds(label, given, "probabilities") for label, given in probabilities.items()}
+        chosen = _positive(folds, pos_label)
         edges = np.linspace(0.0, 1.0, n_bins + 1)
         return cls(
             [_reliability_curve(str(label), given, chosen, edges) for label, given in folds.items()], edges, str(chosen)
@@ -416,7 +416,7 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_folds(
-        cls, folds: Mapping[str, Sequence[Fold]], *, positive: Any = None, n_bins: int = 10
+        cls, folds: Mapping[str, Sequence[Fold]], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves on the held-out bags of a cross-validation.
 
@@ -424,18 +424,18 @@ class ReliabilityDisplay:
         ----------
         folds : dict of str to list of Fold
             By method: what `fuzzymil.estimators.cross_validate` returned for it.
-        positive : label, optional
+        pos_label : label, optional
             Default: the second of two classes.
         n_bins : int
             Number of bins of equal width.
 
         Examples
         --------
-        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil import RuleClassifier
         >>> from fuzzymil.datasets import make_two_concepts
         >>> from fuzzymil.estimators import cross_validate
         >>> bags = make_two_concepts(random_state=0)
-        >>> (found,) = cross_validate([MIANFISClassifier(4, max_epochs=20, random_state=0)], bags, cv=3)
+        >>> (found,) = cross_validate([RuleClassifier(random_state=0)], bags, cv=3)
         >>> int(ReliabilityDisplay.from_folds({"rules": found}).curves[0].counts.sum()) == bags.n_bags
         True
         """
@@ -446,15 +446,15 @@ class ReliabilityDisplay:
                 if fold.probabilities is None:
                     raise InputError(f"{label!r}: a {type(fold.model).__name__} has no probabilities.")
                 classes = np.asarray(fold.model.classes_).tolist()
-                if positive is None and len(classes) != 2:
-                    raise ParameterError(f"{label!r} has the classes {listed(classes)}: choose one, positive=....")
-                (place,) = _shown_classes(classes, positive)
+                if pos_label is None and len(classes) != 2:
+                    raise ParameterError(f"{label!r} has the classes {listed(classes)}: choose one, pos_label=....")
+                (place,) = _shown_classes(classes, pos_label)
                 pairs[label].append((fold.truth, fold.probabilities[:, place]))
-        return cls.from_probabilities(pairs, positive=positive, n_bins=n_bins)
+        return cls.from_probabilities(pairs, pos_label=pos_label, n_bins=n_bins)
 
     @classmethod
     def from_classes(
-        cls, folds: Sequence[Pair], classes: Sequence[Any], *, positive: Any = None, n_bins: int = 10
+        cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None, n_bins: int = 10
     ) -> ReliabilityDisplay:
         """Compute the curves of classes: one about the second of two, or one for each of several.
 
@@ -466,7 +466,7 @@ class ReliabilityDisplay:
             One pair per fold: labels (n_bags,), and probabilities of shape (n_bags, n_classes).
         classes : sequence
             In the order of the probabilities; of two, the one that the rules speak for last.
-        positive : label, optional
+        pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         n_bins : int
 
@@ -478,11 +478,11 @@ class ReliabilityDisplay:
         (['cat', 'dog', 'fox'], 'the class')
         """
         names = np.asarray(classes).tolist()
-        shown = _shown_classes(names, positive)
+        shown = _shown_classes(names, pos_label)
         curves = []
         for place in shown:
             own = [(np.asarray(truth) == names[place], np.asarray(likely)[:, place]) for truth, likely in folds]
-            display = cls.from_probabilities({str(names[place]): own}, positive=True, n_bins=n_bins)
+            display = cls.from_probabilities({str(names[place]): own}, pos_label=True, n_bins=n_bins)
             curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
         about = str(names[shown[0]]) if len(curves) == 1 else "the class"
         return dataclasses.replace(display, curves=curves, positive=about)
@@ -533,7 +533,7 @@ class ReliabilityDisplay:
 # ---------------------------------------------------------------------- what both share
 
 
-def _checked_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
+def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
     """Return the labels and ``what``, scores or probabilities, of each fold as arrays."""
     folds = []
     for number, pair in enumerate(given, start=1):
@@ -566,19 +566,19 @@ def _positive(folds: Mapping[str, Sequence[tuple[Array, Array]]], wanted: Any) -
     """Return the positive label; if it is not chosen, the second of two."""
     known = np.unique(np.concatenate([truth for given in folds.values() for truth, _ in given])).tolist()
     if wanted is None and len(known) != 2:
-        raise ParameterError(f"Expected two labels, got {listed(known)}: choose the positive one, positive=....")
+        raise ParameterError(f"Expected two labels, got {listed(known)}: choose the positive one, pos_label=....")
     if wanted is not None and wanted not in known:
-        raise ParameterError(f"positive must be one of the labels {listed(known)}, got {wanted!r}.")
+        raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {wanted!r}.")
     return known[1] if wanted is None else wanted
 
 
-def _shown_classes(classes: Sequence[Any], positive: Any) -> Sequence[int]:
+def _shown_classes(classes: Sequence[Any], pos_label: Any) -> Sequence[int]:
     """Return the positions of the classes to show: the positive one, the second of two, or all of several."""
-    if positive is None:
+    if pos_label is None:
         return [1] if len(classes) == 2 else range(len(classes))
-    if positive not in classes:
-        raise ParameterError(f"positive must be one of the classes {listed(classes)}, got {positive!r}.")
-    return [list(classes).index(positive)]
+    if pos_label not in classes:
+        raise ParameterError(f"pos_label must be one of the classes {listed(classes)}, got {pos_label!r}.")
+    return [list(classes).index(pos_label)]
 
 
 def _by_class(scores: npt.ArrayLike, n_classes: int) -> Array:
@@ -653,10 +653,10 @@ class DataDiagnosisDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import diagnose_data
     >>> from fuzzymil.datasets import make_planted
     >>> bags = make_planted("some", n_bags=60, n_noise=0, random_state=0)
-    >>> found = MIANFISClassifier(random_state=0).diagnose_data(bags)
+    >>> found = diagnose_data(bags)
     >>> figure = DataDiagnosisDisplay(found.methods).plot()
     >>> [axis.get_title() for axis in figure.axes]
     ['accuracy', 'AUC', 'deviance explained']
@@ -667,7 +667,7 @@ class DataDiagnosisDisplay:
 
     @classmethod
     def from_diagnosis(cls, diagnosis: DataDiagnosis) -> DataDiagnosisDisplay:
-        """Return the display of what ``model.diagnose_data`` found; raise if it compared no methods."""
+        """Return the display of what `diagnose_data` found; raise if it compared no methods."""
         if not diagnosis.methods:
             raise ParameterError(f"There are no held-out results to draw. {' '.join(diagnosis.verdict)}")
         return cls(diagnosis.methods)

@@ -40,7 +40,7 @@ from fuzzymil.plots.style import (
     as_written,
     bare,
     class_look,
-    shortened,
+    shorten,
 )
 from fuzzymil.rules.language.printer import format_number
 
@@ -226,7 +226,7 @@ class ExplanationDisplay:
             raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
         lines = sum_lines(explanation, max_rules)
         shown = [line.rule for line in lines if line.rule is not None]
-        bars = [(shortened(line.text.replace("->", "→"), _LINE), line.amount) for line in lines if line.rule is None]
+        bars = [(shorten(line.text.replace("->", "→"), _LINE), line.amount) for line in lines if line.rule is None]
         parts = [(rule, part) for rule in shown for part in rule.parts]
         columns = _columns(shown, max_instances)
         log_truth = np.array([part.log_truth for _, part in parts])
@@ -244,7 +244,7 @@ class ExplanationDisplay:
             witnesses=[[columns.index(witness.instance) for witness in part.witnesses] for _, part in parts],
             contributions=[rule.contribution for rule in shown],
             bars=bars,
-            score=shortened(the_score(explanation), 30),
+            score=shorten(the_score(explanation), 30),
             start=start,
             logit=explanation.scale == "logit" and len(explanation.outputs) == 1,
             note=_note(log_truth, columns),
@@ -385,7 +385,7 @@ def _condition(condition: ConditionExplanation) -> Met:
 
 def _value(condition: ConditionExplanation) -> str:
     value = condition.shown or ("missing" if condition.value is None else format_number(condition.value, 3))
-    return f"{shortened(condition.variable, _NAME)} = {value}"
+    return f"{shorten(condition.variable, _NAME)} = {value}"
 
 
 def _further(rule: RuleExplanation, part: PartExplanation, most: int) -> str:
@@ -409,11 +409,11 @@ def _note(log_truth: Array, columns: list[int]) -> str:
 
 
 def _title(explanation: Explanation) -> str:
-    bag, score = (shortened(text, _LINE) for text in (str(explanation.bag), score_name(explanation)))
+    bag, score = (shorten(text, _LINE) for text in (str(explanation.bag), score_name(explanation)))
     value = format_number(explanation.score, 3)
     if explanation.classes is None:
         return f"Bag {bag}: {score} = {value}"
-    return f"Bag {bag}: predicted {shortened(str(explanation.prediction), _LINE)} ({score} {value})"
+    return f"Bag {bag}: predicted {shorten(str(explanation.prediction), _LINE)} ({score} {value})"
 
 
 def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
@@ -429,7 +429,7 @@ def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
         texts = [rule_in_words(explanation, rule, 3)[0], *(part.text for part in rule.parts[1:])]
     texts[0] = texts[0] if explanation.additive else f"if {texts[0]}"
     found = ["\n".join(textwrap.wrap(text, _LINE, max_lines=2, placeholder=" ...")) for text in texts]
-    return [f"{shortened(heading, _LINE)}\n{found[0]}", *found[1:]]
+    return [f"{shorten(heading, _LINE)}\n{found[0]}", *found[1:]]
 
 
 # What Mamdani rules concluded about a bag: cut sets, the joined set, and its defuzzified point.
@@ -559,7 +559,7 @@ class JoinedSetDisplay:
             handles.append(axis.fill_between(x, cut.cut[some], color=style["color"], alpha=0.3, linewidth=0))
         handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
         handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
-        names = [*(shortened(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
+        names = [*(shorten(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
         if self.threshold is not None:
             handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
             names.append(f"threshold: {number(self.threshold)}")

@@ -31,7 +31,7 @@ from fuzzymil.plots.style import (
     as_written,
     bare,
     class_look,
-    shortened,
+    shorten,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
@@ -60,10 +60,10 @@ class EffectDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> display = EffectDisplay.from_model(model, bags, ["x1"])
     >>> [effect.feature for effect in display.effects]
     ['x1']
@@ -80,7 +80,7 @@ class EffectDisplay:
         bags: Any,
         features: Sequence[str | int] | None = None,
         *,
-        positive: Any = None,
+        pos_label: Any = None,
         max_features: int = 6,
         n_points: int = 41,
         random_state: int = 0,
@@ -93,7 +93,7 @@ class EffectDisplay:
         bags : Bags, or anything `as_bags` accepts
         features : sequence of str or int, optional
             Names or columns. Default: those that move the prediction most, of those that rules use.
-        positive : label, optional
+        pos_label : label, optional
             The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
         max_features : int
             Most features to show, if they are not named.
@@ -105,7 +105,7 @@ class EffectDisplay:
         if max_features < 1:
             raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
         wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
-        settings: dict[str, Any] = {"positive": positive, "n_points": n_points, "random_state": random_state}
+        settings: dict[str, Any] = {"pos_label": pos_label, "n_points": n_points, "random_state": random_state}
         effects = [model.effect(bags, feature, **settings) for feature in wanted]
         if features is None:
             effects.sort(key=lambda each: -max(curve.change for curve in each.curves))
@@ -134,12 +134,12 @@ class EffectDisplay:
         if first.classifies:
             axes[0, 0].set_ylim(-0.12, 1.04)
             about = first.curves[0].name if len(first.curves) == 1 else "each class"
-            figure.supylabel(as_written(f"probability of {shortened(about, 30)}"), fontsize=9)
+            figure.supylabel(as_written(f"probability of {shorten(about, 30)}"), fontsize=9)
         else:
             low, high = axes[0, 0].get_ylim()
             axes[0, 0].set_ylim(low - 0.12 * (high - low), high)
             about = first.curves[0].name if len(first.curves) == 1 else "each output"
-            figure.supylabel(as_written(f"predicted {shortened(about, 30)}"), fontsize=9)
+            figure.supylabel(as_written(f"predicted {shorten(about, 30)}"), fontsize=9)
         add_title(figure, title)
         self._legend(figure)
         return figure
@@ -171,7 +171,7 @@ class EffectDisplay:
             axis.stairs(effect.counts / effect.counts.max(), edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
         axis.set_xlim(*ends)
         scale.put_on(axis.xaxis)
-        axis.set_xlabel(as_written(shortened(effect.variable.title, 40)), fontsize=9)
+        axis.set_xlabel(as_written(shorten(effect.variable.title, 40)), fontsize=9)
         axis.grid(axis="y", color="#E5E5E5", linewidth=0.6)
         axis.set_axisbelow(True)
         bare(axis)
@@ -183,7 +183,7 @@ class EffectDisplay:
         labels: list[str] = []
         if len(curves) > 1:
             handles += [Line2D([], [], color=self._look(curve.place)["color"], linewidth=1.8) for curve in curves]
-            labels += [shortened(curve.name, 24) for curve in curves]
+            labels += [shorten(curve.name, 24) for curve in curves]
         numbers = any(not effect.variable.categories for effect in self.effects)
         names = any(effect.variable.categories for effect in self.effects)
         looks: list[dict[str, Any]] = (
@@ -224,10 +224,10 @@ class ImportanceDisplay:
 
     Examples
     --------
-    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
-    >>> model = MIANFISClassifier(random_state=0).fit(bags[::2])
+    >>> model = RuleClassifier(random_state=0).fit(bags[::2])
     >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
     >>> len(display.features), len(display.rules)
     (2, 2)
@@ -327,7 +327,7 @@ def _draw(axis: Any, name: str, rows: Sequence[Row]) -> None:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(shortened(text, 76), 40) or [""]
+    return textwrap.wrap(shorten(text, 76), 40) or [""]
 
 
 # What each feature adds: the contributions of additive rules as functions of one feature.
@@ -483,7 +483,7 @@ class ShapesDisplay:
             axis.set_visible(False)
         tall = high - low or 1.0
         axes[0, 0].set_ylim(low - 0.2 * tall, high + (0.08 + 0.09 * lines) * tall)  # above the curves is the legend
-        figure.supylabel(as_written(f"added to {shortened(self.output, 30)}"), fontsize=9)
+        figure.supylabel(as_written(f"added to {shorten(self.output, 30)}"), fontsize=9)
         add_title(figure, title)
         note = f"default: {self.output} = {format_number(self.default, 3)}; dashed: if the rule's other conditions hold"
         figure.supxlabel(as_written(f"{note}; {self.note}" if self.note else note), fontsize=7.5)
@@ -495,7 +495,7 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
     x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
     rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, d] = x
-    found = rules.ignoring_gaps().infer(bags_of_equal(rules, rows))
+    found = rules.ignoring_missing_values().infer(bags_of_equal(rules, rows))
     shapes = []
     for p, part in enumerate(rules.parts):
         name, rule = rules.variables[d].name, rules.rules[part.rule]
@@ -524,7 +524,7 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
         most = int(np.abs(shape.y).argmax())
         color = HIGH if shape.y[most] > 0 else LOW
         dash = "-" if shape.alone else (0, (4, 2))
-        label = shortened(f"{shape.rule}: {shape.text}", 40)
+        label = shorten(f"{shape.rule}: {shape.text}", 40)
         axis.plot(panel.x, shape.y, color=color, linestyle=dash, linewidth=1.8, label=as_written(label))
         if several:  # they differ in color only if one raises and one lowers the output
             near = np.flatnonzero(np.abs(shape.y) >= 0.9 * np.abs(shape.y[most]))
@@ -540,7 +540,7 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
         axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=_strip(axis))
     axis.set_xlim(panel.x[0], panel.x[-1])
     panel.scale.put_on(axis.xaxis)
-    axis.set_xlabel(as_written(shortened(panel.feature, 40)), fontsize=9)
+    axis.set_xlabel(as_written(shorten(panel.feature, 40)), fontsize=9)
     axis.legend(fontsize=6.5, frameon=False, loc="upper left", handlelength=1.6)
     bare(axis)
 

@@ -31,7 +31,7 @@ def rules_of(model: Any) -> RuleBase:
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
-def checked_start(rules: RuleBase, initial: Any) -> RuleBase | None:
+def check_start(rules: RuleBase, initial: Any) -> RuleBase | None:
     """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
     if initial is None:
         return None
@@ -135,7 +135,7 @@ def influences(rules: RuleBase, output: int | None = None) -> Array:
     return np.asarray(weights * (away[:, differs] / ranges[differs]).max(axis=1))
 
 
-def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
+def output_of_each_rule(rules: RuleBase) -> list[tuple[int, bool, str]]:
     """Return, for each rule for several outputs, the one that it is about, if it speaks against it, and this in words.
 
     Examples
@@ -145,7 +145,7 @@ def spoken_of(rules: RuleBase) -> list[tuple[int, bool, str]]:
     ... Default: cat = 0, dog = 0
     ... IF SOME a is high THEN dog -= 3
     ... ''')
-    >>> spoken_of(rules)
+    >>> output_of_each_rule(rules)
     [(1, True, 'rule against dog')]
     """
     found = []
@@ -212,8 +212,8 @@ def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 2
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
     This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the ``seen``
-    instances (see `fuzzymil.rules.activations.seen_bags`) or, without bags, ``n_points`` over the feature's range. It is
-    0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
+    instances (see `fuzzymil.rules.activations.seen_bags`) or, without bags, ``n_points`` over the feature's range. It
+    is 0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
     conditions on a feature, the most restrictive counts.
     """
     found = np.zeros((rules.n_rules, rules.n_features))

@@ -20,7 +20,7 @@ from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import number_column
 from fuzzymil.plots._rules import (
     border,
-    checked_start,
+    check_start,
     conclusions,
     conditions_about,
     influences,
@@ -32,7 +32,7 @@ from fuzzymil.plots._rules import (
     rules_of,
     split,
 )
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shortened
+from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shorten
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.curves import axis_of, curve_points
@@ -124,7 +124,7 @@ class MembershipDisplay:
             Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
         """
         rules = rules_of(rule_base)
-        initial = checked_start(rules, initial)
+        initial = check_start(rules, initial)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
         places, left = split((influences(rules, output) @ restrictions(rules))[used], max_features, in_order=False)
@@ -427,7 +427,7 @@ class RuleGridDisplay:
         for name, value in (("max_features", max_features), ("max_rules", max_rules)):
             if value < 1:
                 raise ParameterError(f"{name} must be at least 1, got {value!r}.")
-        initial = checked_start(rules, initial)
+        initial = check_start(rules, initial)
         seen = None if bags is None else seen_bags(rules, bags)
         restricted, influence = restrictions(rules, seen), influences(rules)
         used = used_features([rules]) or [0]  # one column even if no rule has a condition
@@ -490,7 +490,7 @@ class RuleGridDisplay:
     def _draw_grid(self, axis: Any, across: float, cell: float) -> None:
         axis.set_xlim(-0.5, across - 0.5)
         axis.set_yticks(range(len(self.rows)), [as_written(row) for row in self.rows])
-        names = [as_written(shortened(name, 30)) for name in self.features]
+        names = [as_written(shorten(name, 30)) for name in self.features]
         places = [float(d) for d in range(len(names))]
         if self.folded.size:
             places.append(len(names) - 0.5 + _FOLDED_WIDTH / 2)
@@ -506,7 +506,7 @@ class RuleGridDisplay:
             foot, scale = len(self.rows) - 1 + _HALF + 0.06, self.scales[d] if self.scales else PLAIN
             for place, side, value in ((d - _HALF, "left", x[0]), (d + _HALF, "right", x[-1])):
                 end = float(value) if not scale.categories else float(round(value + (0.5 if side == "left" else -0.5)))
-                text = as_written(shortened(scale.text(end), 12))
+                text = as_written(shorten(scale.text(end), 12))
                 axis.text(place, foot, text, fontsize=6, ha=side, va="top", color="#555555")
         if self.counts is not None:
             axis.text(-0.53, -1, "instances", fontsize=8, ha="right", va="center", color="#555555")
@@ -519,7 +519,7 @@ class RuleGridDisplay:
 
     @property
     def _heads(self) -> list[str]:
-        return [shortened(name, 18) + (" +=" if self.additive else "") for name in self.outputs]
+        return [shorten(name, 18) + (" +=" if self.additive else "") for name in self.outputs]
 
     def _color(self, r: int) -> str:
         """Return the color of a rule: of the output for which it speaks or, of a single one, of its direction."""
@@ -584,7 +584,7 @@ def _row_name(rules: RuleBase, r: int) -> str:
     weight = "" if rule.weight == 1 else f" (x {format_number(rule.weight, 2)})"
     counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
     asked = "".join(f"\n{word} instances" for word in counts if word)
-    return f"{shortened(rules.name_of(r), 16)}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
+    return f"{shorten(rules.name_of(r), 16)}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
 
 
 def _grid_note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:

@@ -22,10 +22,10 @@ from fuzzymil.plots._rules import (
     classes_of,
     conclusions,
     leading_features,
+    output_of_each_rule,
     position,
     quantifier_word,
     rules_of,
-    spoken_of,
 )
 from fuzzymil.plots.style import (
     FAINT,
@@ -40,7 +40,7 @@ from fuzzymil.plots.style import (
     as_written,
     bare,
     distinct,
-    shortened,
+    shorten,
     spread_out,
     variables_of,
 )
@@ -262,8 +262,8 @@ class SpaceDisplay:
         # Keep to the data: wide rules reach far beyond them.
         axis.set_xlim(low)
         axis.set_ylim(high)
-        axis.set_xlabel(as_written(shortened(self.axes[0], 60)), fontsize=9)
-        axis.set_ylabel(as_written(shortened(self.axes[1], 60)), fontsize=9)
+        axis.set_xlabel(as_written(shorten(self.axes[0], 60)), fontsize=9)
+        axis.set_ylabel(as_written(shorten(self.axes[1], 60)), fontsize=9)
         bare(axis)
         self.scales[0].put_on(axis.xaxis)
         self.scales[1].put_on(axis.yaxis, across=False)
@@ -289,7 +289,7 @@ class SpaceDisplay:
             else:
                 look |= {"c": self.values, "cmap": "cividis"}
             x, y = points.T
-            found = axis.scatter(x, y, size / 2 if many else size, label=shortened(name, 44), **look)
+            found = axis.scatter(x, y, size / 2 if many else size, label=shorten(name, 44), **look)
             if self.values is not None:
                 add_colorbar(figure, found, axis, "label of the bag", location="right", aspect=40, shrink=0.7)
 
@@ -298,7 +298,7 @@ class SpaceDisplay:
             return
         ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "zorder": 6}
         x, y = self.bag.T
-        axis.scatter(x, y, 110, linewidths=1.3, label=f"bag {shortened(self.bag_name, 30)}", **ring)
+        axis.scatter(x, y, 110, linewidths=1.3, label=f"bag {shorten(self.bag_name, 30)}", **ring)
         if self.witness is not None:
             ring["edgecolors"] = WITNESS
             axis.scatter(x[self.witness], y[self.witness], 230, linewidths=2.2, label="witness", **ring)
@@ -393,14 +393,18 @@ def rule_outlines(
     x, y = np.linspace(*low, _N_POINTS), np.linspace(*high, _N_POINTS)
     rows = np.full((_N_POINTS**2, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, across], rows[:, up] = np.tile(x, _N_POINTS), np.repeat(y, _N_POINTS)
-    truth = rules.ignoring_gaps().infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names)).truth
+    truth = (
+        rules.ignoring_missing_values()
+        .infer(Bags(rows, np.arange(len(rows) + 1), feature_names=rules.feature_names))
+        .truth
+    )
     said = conclusions(rules)
     labels = [f"rule that {does} {rules.output_names[0]}" for does in ("lowers", "raises")]
     if rules.normalize:
         labels = [f"rule with conclusion {sign} {format_number(limit, 3)}" for sign in ("≤", ">")]
     kinds = [(int(high), False, labels[int(high)]) for high in said[:, 0] > limit]
     if len(rules.outputs) > 1:
-        kinds = spoken_of(rules)
+        kinds = output_of_each_rule(rules)
     shown = {rules.feature_names[across], rules.feature_names[up]}
     found, elsewhere = [], []
     for p, part in enumerate(rules.parts):

@@ -29,7 +29,7 @@ from fuzzymil.plots._rules import (
     position,
     rules_of,
 )
-from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, add_title, as_written, bare, shortened
+from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, add_title, as_written, bare, shorten
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.editing.comparison import span
@@ -172,14 +172,14 @@ class SurfaceDisplay:
                 label=f"firing strength of all rules below {_UNKNOWN}",
             )
             add_legend(figure, [sample], [str(sample.get_label())])
-        axis.set_xlabel(as_written(shortened(self.xlabel, 60)), fontsize=9)
-        axis.set_ylabel(as_written(shortened(self.ylabel, 50)), fontsize=9)
+        axis.set_xlabel(as_written(shorten(self.xlabel, 60)), fontsize=9)
+        axis.set_ylabel(as_written(shorten(self.ylabel, 50)), fontsize=9)
         bare(axis)
         self.scales[0].put_on(axis.xaxis)
         self.scales[1].put_on(axis.yaxis, across=False)
-        add_colorbar(figure, image, axis, shortened(self.output, 40), aspect=30)
+        add_colorbar(figure, image, axis, shorten(self.output, 40), aspect=30)
         count = "one instance" if self.n_instances == 1 else f"{self.n_instances} equal instances"
-        heading = f"{shortened(self.output, 40)} for bags with {count}" if title is None else title
+        heading = f"{shorten(self.output, 40)} for bags with {count}" if title is None else title
         figure.suptitle(as_written(heading), fontsize=11)
         axis.set_title(as_written(textwrap.fill(self._standing(), 76)), fontsize=8, color="#333333")
         return figure
@@ -190,7 +190,7 @@ class SurfaceDisplay:
             return ""
         if 0 < len(self.held) <= 4:
             scales = {name: self.held_scales.get(name, PLAIN) for name in self.held}
-            each = [f"{shortened(name, 30)} = {scales[name].text(value)}" for name, value in self.held.items()]
+            each = [f"{shorten(name, 30)} = {scales[name].text(value)}" for name, value in self.held.items()]
             return f"{', '.join(each)} ({self.how})"
         return self.how
 
@@ -374,7 +374,7 @@ class FiringDisplay:
         strength = "normalized firing strength" if self.normalize else "firing strength"
         look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 2.6 / wide), "pad": 0.02}
         add_colorbar(figure, image, heat, strength, **look)
-        heat.set_xlabel(as_written(f"rules, by conclusion for {shortened(self.output, 30)}"), fontsize=8)
+        heat.set_xlabel(as_written(f"rules, by conclusion for {shorten(self.output, 30)}"), fontsize=8)
         heat.xaxis.set_label_position("top")
         add_title(figure, title)
         return figure
@@ -393,7 +393,7 @@ class FiringDisplay:
         axis.xaxis.set_major_locator(MaxNLocator(3))
         axis.grid(axis="x", color="#E5E5E5", linewidth=0.6)
         axis.set_axisbelow(True)
-        axis.set_xlabel(as_written(shortened(self.output, 22)), fontsize=8)
+        axis.set_xlabel(as_written(shorten(self.output, 22)), fontsize=8)
         bare(axis)
         axis.spines["left"].set_visible(False)
         axis.tick_params(axis="y", labelleft=False)
@@ -406,10 +406,10 @@ class FiringDisplay:
             heat.axhline(end - 0.5, color="black", linewidth=0.9)
             right.axhline(end - 0.5, color="black", linewidth=0.9)
         if len(self.bags) <= _NAMED:
-            heat.set_yticks(range(len(self.bags)), [as_written(shortened(name, 24)) for name in self.bags])
+            heat.set_yticks(range(len(self.bags)), [as_written(shorten(name, 24)) for name in self.bags])
             for (name, count), end in zip(self.groups, ends, strict=True):
                 right.annotate(
-                    as_written(f"label {shortened(name, 20)}"),
+                    as_written(f"label {shorten(name, 20)}"),
                     (1.03, end - count / 2 - 0.5),
                     xycoords=("axes fraction", "data"),
                     fontsize=8,
@@ -417,7 +417,7 @@ class FiringDisplay:
                     va="center",
                 )
         elif self.groups:
-            names = [f"label {shortened(name, 20)}\n{count:,} bags" for name, count in self.groups]
+            names = [f"label {shorten(name, 20)}\n{count:,} bags" for name, count in self.groups]
             places = [end - count / 2 - 0.5 for (_, count), end in zip(self.groups, ends, strict=True)]
             heat.set_yticks(places, list(map(as_written, names)))
         else:

@@ -33,9 +33,9 @@ __all__ = [
     "bare",
     "class_look",
     "distinct",
-    "drawn",
+    "figure_bytes",
     "save_figure",
-    "shortened",
+    "shorten",
 ]
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
@@ -128,12 +128,12 @@ def as_written(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """Truncate a text to at most ``width`` characters.
 
     Examples
     --------
-    >>> shortened("a rather long name", 12)
+    >>> shorten("a rather long name", 12)
     'a rather ...'
     """
     return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
@@ -160,11 +160,11 @@ def save_figure(figure: Figure, path: Any) -> None:
     ['empty.png', 'empty.svg']
     """
     for suffix in (".png", ".svg"):
-        storage.write_atomically(path.with_suffix(suffix), drawn(figure, suffix))
+        storage.write_atomically(path.with_suffix(suffix), figure_bytes(figure, suffix))
     plt.close(figure)
 
 
-def drawn(figure: Figure, suffix: str) -> bytes:
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """Return the content of a file with a figure, the same for the same figure: without dates or random ids.
 
     Parameters
@@ -175,7 +175,7 @@ def drawn(figure: Figure, suffix: str) -> bytes:
     Examples
     --------
     >>> figure, _ = plt.subplots()
-    >>> drawn(figure, ".png")[1:4]
+    >>> figure_bytes(figure, ".png")[1:4]
     b'PNG'
     >>> plt.close(figure)
     """
@@ -243,7 +243,7 @@ class Scale:
             axis.set_major_locator(MaxNLocator(4))
             axis.set_major_formatter(FuncFormatter(lambda value, _: value_text(value, self.unit) or ""))
             return
-        names = [as_written(shortened(name, width)) for name in self.categories]
+        names = [as_written(shorten(name, width)) for name in self.categories]
         step = -(-len(names) // _MOST_NAMES)
         axis.set_major_locator(FixedLocator(range(0, len(names), step)))
         axis.set_minor_locator(NullLocator())

@@ -63,10 +63,6 @@ class Answers:
         """Whether the rules conclude sets."""
         return self.rules.concludes_sets
 
-    def texts(self, member: int, max_conditions: int) -> list[str]:
-        """Return the rules of a member in words."""
-        return self.members[member].statements(max_conditions)
-
     @property
     def rules(self) -> RuleBase:
         """The first of the members."""

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import functools
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ from fuzzymil._utils.statistics import area_under_roc, brier_score, ranking_scor
 from fuzzymil.estimators import Fold as TrainedFold
 from fuzzymil.estimators import cross_validate, splitter
 from fuzzymil.plots import FAINT, ReliabilityDisplay, RocDisplay
-from fuzzymil.plots.style import as_written, bare, drawn
+from fuzzymil.plots.style import as_written, bare, figure_bytes
 from fuzzymil.report._answers import Answers
 from fuzzymil.report.html import label
 from fuzzymil.rules import RuleBase
@@ -150,13 +150,13 @@ class Performance:
         assert self.classes is not None
         known = [fold for fold in self.folds if self._has_all_classes(fold)]
         pairs = [(fold.truth, fold.scores) for fold in known if fold.scores is not None]
-        return figure_svg(RocDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(RocDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot)
 
     def reliability(self) -> bytes:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
         assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds if fold.probabilities is not None]
-        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, positive=self.positive).plot())
+        return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot)
 
     @property
     def about(self) -> Any:
@@ -166,7 +166,7 @@ class Performance:
     def agreement(self, output: int) -> bytes:
         """Draw predicted against true values of an output."""
         truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
-        return figure_svg(_agreement(truth, predicted, self.outputs[output]))
+        return figure_svg(lambda: _agreement(truth, predicted, self.outputs[output]))
 
     def _joined(self) -> tuple[Array, Array]:
         folds = self.folds
@@ -223,9 +223,10 @@ def _agreement(truth: Array, predicted: Array, name: str) -> Figure:
     return figure
 
 
-def figure_svg(figure: Figure) -> bytes:
-    """Return a figure as SVG, and close it."""
-    content = drawn(figure, ".svg")
+def figure_svg(plot: Callable[[], Figure]) -> bytes:
+    """Draw a figure as SVG, and close it."""
+    figure = plot()
+    content = figure_bytes(figure, ".svg")
     plt.close(figure)
     return content
 
@@ -233,7 +234,7 @@ def figure_svg(figure: Figure) -> bytes:
 # ---------------------------------------------------------------------- measuring
 
 
-def measured(
+def measure_model(
     answers: Answers, n_folds: int, random_state: Any, *, seen: bool, groups: Groups | None = None
 ) -> Performance:
     """Measure the model as it is; the folds only show how much the numbers vary.
@@ -270,7 +271,7 @@ def measured(
     return Performance(basis, folds, answers.classes, answers.rules.output_names, groups=groups)
 
 
-def cross_validated(
+def cross_validate_model(
     answers: Answers, n_folds: int, random_state: Any, groups: Groups | None = None
 ) -> tuple[Performance, list[TrainedFold]] | None:
     """Train models with the same parameters on all folds but one, and measure each on the fold left out.

@@ -14,15 +14,15 @@ from fuzzymil.estimators import Fold, MIMamdani, Network
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._performance import Groups, Performance, cross_validated, measured, performance_facts
+from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model, performance_facts
 from fuzzymil.report._sections import (
     Matters,
-    RuleCard,
+    RuleUse,
     bags_facts,
     data_facts,
     health_facts,
     importance_facts,
-    rule_cards,
+    rule_uses,
     rules_facts,
     select_bags,
     settings_facts,
@@ -41,7 +41,7 @@ class Report:
     made_on : datetime.date
     answers : Answers
         The model, the bags, and the model's answers on them.
-    cards : list of RuleCard
+    cards : list of RuleUse
         The rules of all members.
     performance : Performance or None
         The numbers to quote; None without labels.
@@ -70,7 +70,7 @@ class Report:
     title: str
     made_on: datetime.date
     answers: Answers
-    cards: list[RuleCard]
+    cards: list[RuleUse]
     performance: Performance | None
     own_performance: Performance | None
     reason: str
@@ -92,14 +92,14 @@ class Report:
         max_bags: int = 200,
         random_state: Any = 0,
         progress: Progress | None = None,
-        positive: Any = None,
+        pos_label: Any = None,
         groups: Any = None,
     ) -> Self:
         """Compute a report; see `write_report` for the parameters."""
         _check(n_folds, max_bags)
         step = progress or (lambda name, done, total: None)
         answers = answers_of(model, bags, y)
-        about, kept = _positive(answers, positive), _groups(answers, groups)
+        about, kept = _positive(answers, pos_label), _groups(answers, groups)
         step("performance", 0, 1)
         measures = _performance(answers, cross_validate, n_folds, held_out, random_state, kept)
         performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
@@ -114,7 +114,7 @@ class Report:
         for place, explanation in zip(places.tolist(), answers.explained(places), strict=True):
             explanations[place] = explanation
             step("explanations", len(explanations), len(places))
-        cards = rule_cards(answers, matters.rules)
+        cards = rule_uses(answers, matters.rules)
         return cls(
             title=title or f"{html.counted(len(cards), 'rule')} on {html.counted(answers.bags.n_bags, 'bag')}",
             made_on=datetime.date.today(),
@@ -157,7 +157,7 @@ def write_report(
     max_bags: int = 200,
     random_state: Any = 0,
     progress: Progress | None = None,
-    positive: Any = None,
+    pos_label: Any = None,
     groups: Any = None,
 ) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
@@ -188,7 +188,7 @@ def write_report(
         Random seed of the folds, and of their models if the model has none of its own.
     progress : callable, optional
         Called as ``progress(step, done, total)`` to report progress.
-    positive : label, optional
+    pos_label : label, optional
         Of two classes, the one that the curves are about. Default: the one that the model's rules speak for.
     groups : array of shape (n_bags,), or str, optional
         Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column that
@@ -200,7 +200,7 @@ def write_report(
     >>> from fuzzymil.estimators import MIANFISClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)[::5]
-    >>> model = MIANFISClassifier(n_rules=4, max_epochs=10, random_state=0).fit(bags)
+    >>> model = MIANFISClassifier(n_rules=4, training=Training(max_epochs=10), random_state=0).fit(bags)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> write_report(model, bags, path, cross_validate=False)
     >>> path.stat().st_size < 1e6
@@ -218,7 +218,7 @@ def write_report(
         max_bags=max_bags,
         random_state=random_state,
         progress=progress,
-        positive=positive,
+        pos_label=pos_label,
         groups=groups,
     )
     storage.write_atomically(path, report.to_html())
@@ -242,7 +242,7 @@ def _positive(answers: Answers, given: Any) -> Any:
     classes = answers.classes
     if classes is None or len(classes) != 2:
         if given is not None:
-            raise ParameterError(f"positive={given!r:.60} is for models of two classes, not for this one: omit it.")
+            raise ParameterError(f"pos_label={given!r:.60} is for models of two classes, not for this one: omit it.")
         return None
     if given is None:
         return None
@@ -276,10 +276,10 @@ def _performance(
         return None, None, "", []
     trained = _learned(answers.model)
     seen = trained and (not held_out or _recognizes(answers))
-    own = measured(answers, n_folds, random_state, seen=seen, groups=groups)
+    own = measure_model(answers, n_folds, random_state, seen=seen, groups=groups)
     if not trained or held_out:
         return own, None, "", []
     if not cross_validate:
         return own, None, "not requested", []
-    found = cross_validated(answers, n_folds, random_state, groups)
+    found = cross_validate_model(answers, n_folds, random_state, groups)
     return (own, None, "edited", []) if found is None else (found[0], own, "", found[1])

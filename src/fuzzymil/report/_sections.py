@@ -29,7 +29,7 @@ from fuzzymil.report._answers import Answers
 from fuzzymil.report._performance import figure_svg
 from fuzzymil.report.html import counted, label, number
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.cards import SHOWN, Condition, conditions
+from fuzzymil.rules.cards import SHOWN, RuleCard, rule_cards
 from fuzzymil.rules.editing import Diagnosis
 from fuzzymil.rules.rule import Variable
 
@@ -115,22 +115,17 @@ def _summary(values: Array) -> dict[str, Any]:
     return found | middle | {"min": low, "max": high, "histogram": histogram(values, low, high)}
 
 
-# Facts about the health of the rules for ``templates/health.html``: dead, duplicate and dominating rules, and more.
-
-
 # ---------------------------------------------------------------------- rules
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RuleCard:
+class RuleUse(RuleCard):
     """A rule, and how much it decides on the bags.
 
     Attributes
     ----------
-    member, index : int
-        Positions, from 0.
-    name, text : str
-        Name as in explanations, and the rule in words with its most selective conditions.
+    member : int
+        Position of its rule base, from 0.
     conclusions : tuple of (str, float)
         Each output with the rule's mean conclusion on the bags.
     sign : str
@@ -141,9 +136,6 @@ class RuleCard:
         The class that a classifier's rule votes for or against.
     against : bool
         Whether it takes away from that class, which only additive rules for several classes do.
-    mark : str
-        Of the color of the class, see `fuzzymil._utils.colors.class_mark`; of numbers, of the direction. Empty if the
-        rule has none.
     kind : str
         Key by which the list can be filtered.
     mean_share, max_share : float
@@ -156,20 +148,14 @@ class RuleCard:
         What an additive rule adds on average to the output of its class, or to the first one.
     dropped : (float, float) or None
         How much the score falls without the rule, and the standard deviation; None without labels.
-    conditions, folded : tuples of Condition
-        Those that are drawn, and the others. In a plain conjunction the most selective come first.
     """
 
     member: int
-    index: int
-    name: str
-    text: str
     conclusions: tuple[tuple[str, float], ...]
     sign: str
     linear: bool
     speaks_for: Any
     against: bool
-    mark: str
     kind: str
     mean_share: float
     max_share: float
@@ -177,8 +163,6 @@ class RuleCard:
     n_leading: int
     mean_added: float
     dropped: tuple[float, float] | None
-    conditions: tuple[Condition, ...]
-    folded: tuple[Condition, ...]
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
@@ -186,7 +170,7 @@ class RuleCard:
         return tuple(each for each in self.conclusions if each[1] or self.sign == "=") or self.conclusions
 
 
-def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
+def rules_facts(answers: Answers, cards: list[RuleUse]) -> dict[str, Any]:
     """Return what the section shows besides the cards."""
     base = answers.rules
     return {
@@ -212,7 +196,7 @@ def rules_facts(answers: Answers, cards: list[RuleCard]) -> dict[str, Any]:
     }
 
 
-def rule_cards(answers: Answers, own: Importance | None = None) -> list[RuleCard]:
+def rule_uses(answers: Answers, own: Importance | None = None) -> list[RuleUse]:
     """Describe the rules of all members.
 
     Parameters
@@ -226,14 +210,14 @@ def rule_cards(answers: Answers, own: Importance | None = None) -> list[RuleCard
     >>> from fuzzymil.estimators import MISugeno
     >>> from fuzzymil.report._answers import answers_of
     >>> rules = "VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1 IF hue is not blue THEN sky = 0"
-    >>> cards = rule_cards(answers_of(MISugeno(rules=rules).fit([[[0.6]]]), [[[0.6], [0.1]], [[0.6]]]))
+    >>> cards = rule_uses(answers_of(MISugeno(rules=rules).fit([[[0.6]]]), [[[0.6], [0.1]], [[0.6]]]))
     >>> [(card.name, card.speaks_for, card.n_leading, round(card.mean_share, 2)) for card in cards]
     [('Rule 1', 1, 2, 0.75), ('Rule 2', 0, 0, 0.25)]
     """
-    return [card for member in range(len(answers.members)) for card in _cards(answers, member, own)]
+    return [card for member in range(len(answers.members)) for card in _uses(answers, member, own)]
 
 
-def _scorecard(answers: Answers, cards: list[RuleCard]) -> list[dict[str, Any]]:
+def _scorecard(answers: Answers, cards: list[RuleUse]) -> list[dict[str, Any]]:
     """Return the default and what each rule adds, for the first output or, with several, for all of them."""
     outputs, base = range(len(answers.rules.outputs)), answers.rules
     rows = [("default", list(base.default)), *((card.name, [value for _, value in card.conclusions]) for card in cards)]
@@ -254,34 +238,33 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
-def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleCard]:
+def _uses(answers: Answers, member: int, own: Importance | None) -> Iterator[RuleUse]:
     base, found = answers.members[member], answers.found[member]
-    texts = answers.texts(member, SHOWN)
     added = found.normalized[:, :, None] * found.rule_outputs
     counts = found.normalized if base.normalize else np.abs(added).max(axis=2)
     leading = np.bincount(counts[counts.any(axis=1)].argmax(axis=1), minlength=base.n_rules)
     means = found.rule_outputs.mean(axis=0)
     ends = (min(0.0, float(means.min())), max(0.0, float(means.max())))
     dropped = {(each.member, each.rule): (each.drop, each.std) for each in (() if own is None else own.rules)}
-    for r in range(base.n_rules):
-        name = base.name_of(r)
+    for r, card in enumerate(rule_cards(base, answers.sketchers[member], with_data=True)):
         concluded = means[r]
         k = _class(answers, concluded, additive=not base.normalize)
         output = k if k is not None and len(concluded) > 1 else 0
         against = not base.normalize and len(concluded) > 1 and k is not None and bool(concluded[k] < 0)
-        asked = conditions(base, r, answers.sketchers[member], with_data=True)
         mean_share = float(found.normalized[:, r].mean())
-        yield RuleCard(
+        several = len(answers.members) > 1
+        changed = {
+            "name": f"{card.name} of member {member + 1}" if several else card.name,
+            "mark": _mark(answers, k, concluded, additive=not base.normalize),
+        }
+        yield RuleUse(
+            **{field.name: getattr(card, field.name) for field in dataclasses.fields(card)} | changed,
             member=member,
-            index=r,
-            name=name if len(answers.members) == 1 else f"{name} of member {member + 1}",
-            text=texts[r],
             conclusions=tuple(zip(base.output_names, concluded.tolist(), strict=True)),
             sign="=" if base.normalize else "+=",
             linear=base.coefs.shape[2] > 1,
             speaks_for=None if k is None or answers.classes is None else answers.classes[k],
             against=against,
-            mark=_mark(answers, k, concluded, additive=not base.normalize),
             kind="" if k is None else f"{'against' if against else 'for'}-{k}",
             mean_share=mean_share,
             max_share=float(found.normalized[:, r].max()),
@@ -289,8 +272,6 @@ def _cards(answers: Answers, member: int, own: Importance | None) -> Iterator[Ru
             n_leading=int(leading[r]),
             mean_added=float(added[:, r, output].mean()),
             dropped=dropped.get((member, r)),
-            conditions=asked[:SHOWN],
-            folded=asked[SHOWN:],
         )
 
 
@@ -333,7 +314,7 @@ class Matters:
     effects: tuple[Effect, ...]
 
 
-def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) -> Matters:
+def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None) -> Matters:
     """Measure what matters.
 
     Parameters
@@ -341,7 +322,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) 
     answers : Answers
     folds : sequence of Fold
         Of a cross-validation; none if there was none.
-    positive : label, optional
+    pos_label : label, optional
         The class that curves are about.
     """
     model, bags, truth = answers.model, answers.bags, answers.truth
@@ -358,7 +339,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], positive: Any = None) 
         order = {each.name: place for place, each in enumerate(features.features)}
         used.sort(key=lambda d: order[answers.rules.feature_names[d]])
     known = [d for d in used if not np.isnan(answers.read.instances[:, d]).all()]
-    effects = [model.effect(bags, d, positive=positive, n_points=_POINTS) for d in known[:_EFFECTS]]
+    effects = [model.effect(bags, d, pos_label=pos_label, n_points=_POINTS) for d in known[:_EFFECTS]]
     return Matters(features, own, tuple(effects))
 
 
@@ -378,7 +359,7 @@ def importance_facts(matters: Matters, n_classes: int) -> dict[str, Any]:
         "feature_rows": [] if features is None else _rows([each for each in features.features if each.used][:_SHOWN]),
         "rule_rows": [] if own is None else _rows(own.rules[:_SHOWN]),
         "n_unused": 0 if features is None else sum(not each.used for each in features.features),
-        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot()) if matters.effects else None,
+        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot) if matters.effects else None,
         "about": matters.effects[0].curves[0].name if matters.effects and len(matters.effects[0].curves) == 1 else "",
         "classifies": n_classes > 0,
         "n_bags": matters.effects[0].n_bags if matters.effects else 0,

@@ -21,7 +21,7 @@ from fuzzymil._version import __version__
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules._rule_set import RuleSet
-from fuzzymil.rules.cards import rule_cards
+from fuzzymil.rules.cards import rules_html
 from fuzzymil.rules.language import source
 from fuzzymil.rules.rule import Variable
 
@@ -246,7 +246,7 @@ class RuleBase(RuleSet):
         return "\n".join([f"{type(self).__name__}({facts})", *lines[:_LINES], *more])
 
     def _repr_html_(self) -> str:
-        return html.fragment(rule_cards(self))
+        return html.fragment(rules_html(self))
 
     def save(self, path: storage.Path_) -> None:
         """Write the rules as JSON; if that fails, an existing file stays intact.
@@ -261,17 +261,14 @@ class RuleBase(RuleSet):
         ...     RuleBase.load(f"{folder}/rules.json") == rules
         True
         """
-        ending = os.path.splitext(os.fspath(path))[1].lower()
-        if ending not in ("", ".json"):
-            raise ParameterError(
-                f"save writes JSON, and {ending} means another format: use fuzzymil.rules.files.write_rules(rules, path)."
-            )
+        _check_ending(path, "save writes JSON", "write_rules(rules, path)")
         content = {"library": __version__, **self.to_dict()}
         storage.write_document(path, json.FORMAT, json.VERSIONS[json.FORMAT], content)
 
     @classmethod
     def load(cls, path: storage.Path_) -> Self:
         """Read rules written by `save`; nothing in the file is executed."""
+        _check_ending(path, "load reads JSON", "read_rules(path)")
         return cls.from_dict(storage.read_document(path, json.VERSIONS))
 
     def studio(self, bags: Any = None) -> Any:
@@ -290,3 +287,10 @@ class RuleBase(RuleSet):
             ``pip install "fuzzymil[notebook]"``.
         """
         return package_above("fuzzymil.studio.widget").show(self, bags)
+
+
+def _check_ending(path: storage.Path_, does: str, instead: str) -> None:
+    """Raise `ParameterError` if the name of a file says that it holds another format."""
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in ("", ".json"):
+        raise ParameterError(f"{does}, and {ending} means another format: use fuzzymil.rules.files.{instead}.")

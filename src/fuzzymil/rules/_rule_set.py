@@ -17,9 +17,8 @@ from fuzzymil._utils.text import check_characters
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.rules.arrangement import Arrangement, arrange
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
-from fuzzymil.rules.premise import Is, Part, conditions, parts_of
+from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 
@@ -277,12 +276,13 @@ class RuleSet:
             settings.setdefault("s_norm", "")
         return dataclasses.replace(self, **settings) if settings else self
 
-    def ignoring_gaps(self) -> Self:
+    def ignoring_missing_values(self) -> Self:
         """Return the rules without what missing values stand for: one then satisfies every condition."""
-        if not any(variable.gaps for variable in self.variables):
+        if not any(variable.missing_values for variable in self.variables):
             return self
         variables = [
-            dataclasses.replace(variable, terms=variable.declared_terms, gaps=()) for variable in self.variables
+            dataclasses.replace(variable, terms=variable.declared_terms, missing_values=())
+            for variable in self.variables
         ]
         return dataclasses.replace(self, variables=tuple(variables))
 

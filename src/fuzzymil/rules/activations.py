@@ -30,7 +30,7 @@ from fuzzymil.inference.norms import S_NORMS
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
-from fuzzymil.rules.conclusion import WEIGHTED, activated
+from fuzzymil.rules.conclusion import WEIGHTED, active_strengths
 from fuzzymil.rules.premise import asked_of_one
 from fuzzymil.rules.rule import Variable
 
@@ -76,7 +76,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     [[0.0], [0.5]]
     """
     seen = seen_bags(base, bags)
-    found = activations.infer(*_compiled_once(base), seen)
+    found = activations.infer(*_arrays_once(base), seen)
     return _with_sets(base, found, seen) if base.concludes_sets else found
 
 
@@ -92,7 +92,7 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     """
     if base.concludes_sets:
         return infer(base, bags).output
-    return activations.infer_output(*_compiled_once(base), seen_bags(base, bags))
+    return activations.infer_output(*_arrays_once(base), seen_bags(base, bags))
 
 
 def asked_of_instances(base: Rules) -> Rules:
@@ -104,7 +104,7 @@ def asked_of_instances(base: Rules) -> Rules:
 # ---------------------------------------------------------------------- bags
 
 
-def _compiled_once(base: RuleSet) -> tuple[Params, Masks, Operators]:
+def _arrays_once(base: RuleSet) -> tuple[Params, Masks, Operators]:
     """Return the arrays of a rule base, which never changes, and keep them with it."""
     found: tuple[Params, Masks, Operators] | None = vars(base).get("_compiled")
     if found is None:
@@ -123,7 +123,7 @@ def matched(base: RuleSet, bags: Bags) -> Bags:
         if bags.n_features != base.n_features:
             raise InputError(f"X has {bags.n_features} features, but these rules expect {base.n_features}.")
         return bags
-    bags = _recoded(base, bags)
+    bags = _recode(base, bags)
     if bags.feature_names == base.feature_names:
         return bags
     place = {name: d for d, name in enumerate(bags.names)}
@@ -136,7 +136,7 @@ def matched(base: RuleSet, bags: Bags) -> Bags:
     return bags.map_instances(lambda x: x[:, columns], base.feature_names)
 
 
-def _recoded(base: RuleSet, bags: Bags) -> Bags:
+def _recode(base: RuleSet, bags: Bags) -> Bags:
     """Return bags in which categories have the codes of the rules' variables."""
     known = {variable.name: variable.categories for variable in base.variables if variable.categories}
     if bags.columns is None or not known:
@@ -173,15 +173,13 @@ class SetActivations(Activations):
     ----------
     rules : RuleBase
         The rules used.
-    uncovered_outputs : array of shape (n_bags, n_outputs)
-        Where the joined set is empty, so that ``output`` is the default.
     numbers : tuple of mappings
         For each output, the numbers (n_bags,) of those of its terms that are formulas.
     """
 
     rules: Any
-    uncovered_outputs: Array
     numbers: tuple[Mapping[str, Array], ...]
+    _uncovered: Array
 
     def __init__(
         self,
@@ -196,13 +194,18 @@ class SetActivations(Activations):
             put(name, getattr(found, name))
         put("output", output)
         put("rules", rules)
-        put("uncovered_outputs", uncovered)
+        put("_uncovered", uncovered)
         put("numbers", tuple(numbers))
 
     @property
     def uncovered(self) -> Array:
         """Whether nothing is concluded about some output of a bag, so that it got the default, shape (n_bags,)."""
-        return np.asarray(self.uncovered_outputs.any(axis=1))
+        return np.asarray(self._uncovered.any(axis=1))
+
+    @property
+    def uncovered_outputs(self) -> Array:
+        """Where the joined set is empty, so that ``output`` is the default, shape (n_bags, n_outputs)."""
+        return self._uncovered
 
     @functools.cached_property
     def normalized(self) -> Array:
@@ -301,12 +304,12 @@ def _with_sets(base: RuleSet, found: Activations, seen: Bags) -> SetActivations:
     concluded, formulas = [], []
     for k, (variable, default) in enumerate(zip(base.outputs, base.default, strict=True)):
         weights_numbers = base.setting("defuzzify", k) in WEIGHTED
-        numbers = computed(variable.terms, seen, base.feature_names, known) if weights_numbers else {}
+        numbers = formula_numbers(variable.terms, seen, base.feature_names, known) if weights_numbers else {}
         values = _answers(base, found.log_firing, k, numbers)
         concluded.append(values)
         formulas.append(numbers)
         known[variable.name] = (
-            held(values, default) if base.setting("hold", k) else np.where(np.isnan(values), default, values)
+            hold_last(values, default) if base.setting("hold", k) else np.where(np.isnan(values), default, values)
         )
     uncovered = np.isnan(np.column_stack(concluded))
     return SetActivations(base, found, np.column_stack(list(known.values())), uncovered, formulas)
@@ -325,9 +328,9 @@ def _answers(base: RuleSet, log_firing: Array, output: int, numbers: Mapping[str
     by_term = {term: degrees[:, rules] for term, rules in base.rules_by_term(output).items() if rules}
     if not by_term:
         return np.full(len(log_firing), np.nan)
-    found = weighted(by_term, variable.terms, numbers, accumulation, method)
+    found = weighted_answers(by_term, variable.terms, numbers, accumulation, method)
     outside = np.isinf(found) | np.full(len(found), bool(base.setting("clip", output)))
-    return np.where(outside & ~np.isnan(found), within(found, variable), found)
+    return np.where(outside & ~np.isnan(found), clip_to_range(found, variable), found)
 
 
 def strengths(base: RuleSet, log_firing: Array, output: int | str = 0) -> Array:
@@ -337,7 +340,7 @@ def strengths(base: RuleSet, log_firing: Array, output: int | str = 0) -> Array:
     """
     assert base.defuzzification is not None
     name = base.outputs[base.place_of(output)].name
-    found = activated(log_firing, base.defuzzification.activation)
+    found = active_strengths(log_firing, base.defuzzification.activation)
     for r, rule in enumerate(base.rules):
         if name in rule.terms and rule.terms[name].hedges:
             found = found.copy() if found is log_firing else found
@@ -363,7 +366,7 @@ def concluded_sets(base: RuleSet, log_firing: Array, output: int | str = 0) -> t
 # ---------------------------------------------------------------------- averages and sums of numbers
 
 
-def computed(
+def formula_numbers(
     terms: Mapping[str, MembershipFunction], bags: Bags, names: Sequence[str], outputs: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return the numbers (b,) of the terms that are formulas of features, named here, and of outputs (b,)."""
@@ -381,7 +384,7 @@ def computed(
     return found
 
 
-def weighted(
+def weighted_answers(
     parts: Mapping[str, Array],
     terms: Mapping[str, MembershipFunction],
     numbers: Mapping[str, Array],
@@ -401,7 +404,7 @@ def weighted(
         Joins the strengths of one term's rules.
     method : {"average", "sum"}
     """
-    log_weights = np.column_stack([together(strengths, accumulation) for strengths in parts.values()])
+    log_weights = np.column_stack([join_strengths(strengths, accumulation) for strengths in parts.values()])
     said = np.column_stack(
         [
             numbers[term] if term in numbers else _numbers(terms[term], np.exp(log_weights[:, n]))
@@ -418,7 +421,7 @@ def weighted(
     return np.where(fires.any(axis=1), answer, np.nan)
 
 
-def together(log_strengths: Array, accumulation: str) -> Array:
+def join_strengths(log_strengths: Array, accumulation: str) -> Array:
     """Return the joined log-strength (b,) of several rules, (b, r)."""
     if log_strengths.shape[1] == 1:
         return log_strengths[:, 0]
@@ -433,19 +436,19 @@ def _numbers(chosen: MembershipFunction, degrees: Array) -> Array:
     return found
 
 
-def within(values: Array, variable: Variable) -> Array:
+def clip_to_range(values: Array, variable: Variable) -> Array:
     """Return values clipped to the range of a variable."""
     low = -np.inf if variable.low is None else variable.low
     high = np.inf if variable.high is None else variable.high
     return np.clip(values, low, high)
 
 
-def held(values: Array, first: float) -> Array:
+def hold_last(values: Array, first: float) -> Array:
     """Return values (b,) in which each NaN is replaced by the value before it, and at the start by ``first``.
 
     Examples
     --------
-    >>> held(np.array([np.nan, 2.0, np.nan, np.nan, 3.0]), 0.5).tolist()
+    >>> hold_last(np.array([np.nan, 2.0, np.nan, np.nan, 3.0]), 0.5).tolist()
     [0.5, 2.0, 2.0, 2.0, 3.0]
     """
     last = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
@@ -572,7 +575,7 @@ def _of_numbers(rules: RuleSet, log_firing: Array, output: int, formulas: Mappin
     found, numbers = np.zeros(log_firing.shape), np.tile(_typical(rules, output), (len(log_firing), 1))
     for term, concluding in rules.rules_by_term(output).items():
         if concluding:
-            weight = np.exp(together(degrees[:, concluding], accumulation))
+            weight = np.exp(join_strengths(degrees[:, concluding], accumulation))
             own = np.exp(degrees[:, concluding])
             total = own.sum(axis=1, keepdims=True)
             found[:, concluding] = weight[:, None] * own / np.where(total > 0, total, 1.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["SHOWN", "Condition", "card", "conditions", "how_many", "in_numbers", "limited", "rule_cards"]
+__all__ = ["SHOWN", "Condition", "RuleCard", "conditions", "how_many", "in_numbers", "rule_cards", "rules_html"]
 
 SHOWN = 8
 """Conditions of a rule that are drawn."""
@@ -113,108 +112,190 @@ def _ordered(base: RuleSet, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
     return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])
 
 
-# ---------------------------------------------------------------------- notebooks
+# ---------------------------------------------------------------------- cards
 
 
-def rule_cards(base: RuleSet, *, limit: float | None = None) -> Markup:
-    """Return the rules as cards for a notebook.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RuleCard:
+    """A rule as notebooks and reports show it.
+
+    Attributes
+    ----------
+    index : int
+        Its position, from 0.
+    name, text : str
+        Its name, and the rule in words with its most selective conditions.
+    concluded : str
+        What it concludes, in words.
+    amount : float or None
+        The number that it concludes, if there is a single one.
+    mark : str
+        See `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has none.
+    conditions : tuple of Condition
+        In a plain conjunction the most selective come first.
+    sets : tuple of Condition
+        The sets that it concludes, if any.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse("VARIABLE hue: blue = Gaussian(0.6, 0.1)  IF SOME hue is blue THEN sky += 2")
+    >>> (card,) = rule_cards(rules)
+    >>> card.concluded, card.to_dict()["conditions"]
+    ('sky += 2', [{'text': 'hue is blue', 'set': 'Gaussian(0.6, 0.1)', 'heading': 'in some instance'}])
+    """
+
+    index: int
+    name: str
+    text: str
+    concluded: str
+    amount: float | None
+    mark: str
+    conditions: tuple[Condition, ...]
+    sets: tuple[Condition, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Condition, ...]:
+        """The conditions that are drawn, and the sets that the rule concludes."""
+        return (*self.conditions[:SHOWN], *self.sets)
+
+    @property
+    def folded(self) -> tuple[Condition, ...]:
+        """The conditions that are not drawn."""
+        return self.conditions[SHOWN:]
+
+    @property
+    def drawings(self) -> Markup:
+        """The drawn sets as a list in HTML; empty if the rule has none."""
+        items = []
+        for each in self.drawn:
+            if each.heading:
+                items.append(html.element("li", f"{each.heading}:", kind="part"))
+            sketch = "" if each.sketch is None else each.sketch.svg
+            numbers = html.element("span", each.set, kind="soft")
+            items.append(html.element("li", sketch, html.element("b", each.text), numbers))
+        return html.element("ul", *items, kind="sets") if items else Markup("")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that can be written as JSON."""
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleCard)}
+        return own | {
+            name: [{"text": each.text, "set": each.set, "heading": each.heading} for each in own[name]]
+            for name in ("conditions", "sets")
+        }
+
+
+def rule_cards(
+    base: RuleSet, sketcher: Sketcher | None = None, *, limit: float | None = None, with_data: bool = False
+) -> list[RuleCard]:
+    """Return the cards of rules.
+
+    Parameters
+    ----------
+    base : RuleBase
+    sketcher : Sketcher, optional
+        Of the rules' variables. Default: without data.
+    limit : float, optional
+        Above which the conclusion for a single output counts as high. Default: 0 for additive rules, otherwise the
+        mean of the conclusions.
+    with_data : bool
+        Whether to draw histograms of the data behind the sets.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> [(card.name, card.concluded, card.mark) for card in rule_cards(rules)]
+    [('Rule 1', 'y = 0', 'k0'), ('Rule 2', 'y = 1', 'k1')]
+    """
+    sketcher = Sketcher(base.variables, np.zeros((0, base.n_features))) if sketcher is None else sketcher
+    texts = source.statements(base, SHOWN)
+    sets, marks, amounts = _concluded_sets(base), [""] * base.n_rules, [None] * base.n_rules
+    if not base.concludes_sets:
+        marks, amounts = _marks(base, limit), _amounts(base)
+    return [
+        RuleCard(
+            index=r,
+            name=base.name_of(r),
+            text=texts[r],
+            concluded=source.concluded_text(base, r, max_conditions=SHOWN),
+            amount=amounts[r],
+            mark=marks[r],
+            conditions=conditions(base, r, sketcher, with_data=with_data),
+            sets=sets[r],
+        )
+        for r in range(base.n_rules)
+    ]
+
+
+def _amounts(base: RuleSet) -> list[Any]:
+    single = len(base.outputs) == 1 and base.coefs.shape[2] == 1
+    return base.coefs[:, 0, 0].tolist() if single else [None] * base.n_rules
+
+
+def _marks(base: RuleSet, limit: float | None) -> list[str]:
+    """Return the marks of the classes that rules which conclude numbers speak for."""
+    said, several = base.coefs[:, :, 0], len(base.outputs) > 1
+    border = (0.0 if not base.normalize else float(said.mean())) if limit is None else limit
+    kinds = [class_of_rule(row, additive=not base.normalize) if several else int(row[0] > border) for row in said]
+    return [class_mark(kind, len(base.outputs) if several else 2) for kind in kinds]
+
+
+def _concluded_sets(base: RuleSet) -> list[tuple[Condition, ...]]:
+    """Return the sets that each rule concludes; others conclude numbers or formulas."""
+    if not base.concludes_sets:
+        return [()] * base.n_rules
+    known = {output.name: output for output in base.outputs}
+    drawable = [output for k, output in enumerate(base.outputs) if base.setting("defuzzify", k) not in WEIGHTED]
+    sketcher = Sketcher(drawable, np.zeros((0, len(drawable))))
+    return [
+        tuple(
+            Condition(
+                printer.premise_text(said),
+                in_numbers(known[name], said.term),
+                sketcher.draw(name, said.term, said.hedges) if known[name] in drawable else None,
+                "" if n else "then",
+            )
+            for n, (name, said) in enumerate(rule.terms.items())
+        )
+        for rule in base.rules
+    ]
+
+
+def rules_html(base: RuleSet, *, limit: float | None = None) -> Markup:
+    """Return rules for a notebook: their default, and a card for each of the first ones.
 
     Parameters
     ----------
     base : RuleBase
     limit : float, optional
-        Above which the conclusion for a single output counts as high. Default: 0 for additive rules, otherwise the
-        mean of the conclusions.
+        See `rule_cards`.
 
     Examples
     --------
     >>> from fuzzymil.rules import RuleBase
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["<hue>"])
-    >>> "&lt;hue&gt;" in rule_cards(rules), "<hue>" in rule_cards(rules)
+    >>> "&lt;hue&gt;" in rules_html(rules), "<hue>" in rules_html(rules)
     (True, False)
     """
-    texts, sketcher = source.statements(base, SHOWN), Sketcher(base.variables, np.zeros((0, base.n_features)))
-    heads = []
+    found = []
     if not base.normalize:
-        heads.append(html.line(html.element("b", "Default: "), source.default_text(base, 4).partition(": ")[2]))
-    concluded = _concluded_sets(base) if base.concludes_sets else _concluded_numbers(base, limit)
-
-    def made(r: int) -> Markup:
-        said, sets, mark = concluded(r)
-        return card(base.name_of(r), said, texts[r], (*conditions(base, r, sketcher), *sets), mark, r)
-
-    return html.joined([*heads, *limited(made, base.n_rules)])
-
-
-_Concluded = Callable[[int], tuple[Sequence[Any], Sequence[Condition], str]]
-"""Returns, for the position of a rule, what it concludes, the sets that it concludes, and the mark of its class."""
-
-
-def _concluded_numbers(base: RuleSet, limit: float | None) -> _Concluded:
-    said = base.coefs[:, :, 0]
-    ends = (min(0.0, float(said.min())), max(0.0, float(said.max())))
-    border = (0.0 if not base.normalize else float(said.mean())) if limit is None else limit
-    several, linear = len(base.outputs) > 1, base.coefs.shape[2] > 1
-
-    def concluded(r: int) -> tuple[Sequence[Any], Sequence[Condition], str]:
-        kind = class_of_rule(said[r], additive=not base.normalize) if several else int(said[r, 0] > border)
-        mark = class_mark(kind, len(base.outputs) if several else 2)
-        value = "" if linear or several else bar(float(said[r, 0]), *ends, signed=not base.normalize).svg
-        return [source.concluded_text(base, r, max_conditions=SHOWN), " ", value], (), mark
-
-    return concluded
-
-
-def _concluded_sets(base: RuleSet) -> _Concluded:
-    known = {output.name: output for output in base.outputs}
-    sets = [output for k, output in enumerate(base.outputs) if base.setting("defuzzify", k) not in WEIGHTED]
-    sketcher = Sketcher(sets, np.zeros((0, len(sets))))  # others conclude numbers or formulas
-
-    def concluded(r: int) -> tuple[Sequence[Any], Sequence[Condition], str]:
-        found: list[Condition] = []
-        for name, said in base.rules[r].terms.items():
-            shown = sketcher.draw(name, said.term, said.hedges) if known[name] in sets else None
-            heading = "" if found else "then"
-            found.append(Condition(printer.premise_text(said), in_numbers(known[name], said.term), shown, heading))
-        return [source.concluded_text(base, r)], found, ""
-
-    return concluded
-
-
-def limited(made: Callable[[int], Markup], n_rules: int) -> Iterator[Markup]:
-    """Yield the cards of the first rules, and how many there are more."""
-    yield from (made(r) for r in range(min(n_rules, _RULES)))
-    if n_rules > _RULES:
-        yield html.line(f"{n_rules - _RULES} more rules; print(rules) shows all of them.", soft=True)
-
-
-def card(name: str, said: Sequence[Any], text: str, asked: Sequence[Condition], mark: str, place: int) -> Markup:
-    """Return a card: the name, what the rule concludes, its text, and its conditions.
-
-    Parameters
-    ----------
-    name, text : str
-    said : sequence
-        The conclusion, text or HTML.
-    asked : sequence of Condition
-    mark : str
-        See `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has none.
-    place : int
-        Position of the rule: the first ones are open.
-    """
-    summary = html.element("summary", html.element("b", name), html.element("span", *said, kind="said"))
-    items = []
-    for each in asked:
-        if each.heading:
-            items.append(html.element("li", f"{each.heading}:", kind="part"))
-        drawn = "" if each.sketch is None else each.sketch.svg
-        items.append(
-            html.element("li", drawn, html.element("b", each.text), html.element("span", each.set, kind="soft"))
-        )
-    content = [
-        summary,
-        html.element("p", text, kind="rule"),
-        *([html.element("ul", *items, kind="sets")] if items else []),
-    ]
-    look = f"card {mark}".strip()
-    return html.element("details", *content, kind=look, **({"open": ""} if place < _OPEN else {}))
+        found.append(html.line(html.element("b", "Default: "), source.default_text(base, 4).partition(": ")[2]))
+    cards = rule_cards(base, limit=limit)
+    known = [card.amount for card in cards if card.amount is not None]
+    ends = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
+    for card in cards[:_RULES]:
+        drawn = "" if card.amount is None else bar(card.amount, *ends, signed=not base.normalize).svg
+        said = html.element("span", card.concluded, " ", drawn, kind="said")
+        folded = "; ".join(f"{each.text}: {each.set}" if each.set else each.text for each in card.folded)
+        content = [
+            html.element("summary", html.element("b", card.name), said),
+            html.element("p", card.text, kind="rule"),
+            card.drawings,
+            *([html.element("p", folded, kind="soft")] if folded else []),
+        ]
+        attributes = {"open": ""} if card.index < _OPEN else {}
+        found.append(html.element("details", *content, kind=f"card {card.mark}".strip(), **attributes))
+    if base.n_rules > _RULES:
+        found.append(html.line(f"{base.n_rules - _RULES} more rules; print(rules) shows all of them.", soft=True))
+    return html.joined(found)

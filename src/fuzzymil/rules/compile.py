@@ -25,7 +25,7 @@ __all__ = [
     "from_arrays",
     "from_sets",
     "widths",
-    "with_gaps",
+    "with_missing_values",
     "with_numbers",
 ]
 
@@ -61,7 +61,7 @@ def from_sets(
     feature_names: Iterable[str] | None = None,
     output_names: Iterable[str] | None = None,
     ranges: npt.ArrayLike | None = None,
-    gaps: Array | None = None,
+    missing_values: Array | None = None,
     **operators: Any,
 ) -> R:
     """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
@@ -88,16 +88,18 @@ def from_sets(
             antecedents[r][name] = label
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
     made = make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
-    return with_gaps(made, gaps)
+    return with_missing_values(made, missing_values)
 
 
-def with_gaps(base: R, gaps: Array | None) -> R:
+def with_missing_values(base: R, missing_values: Array | None) -> R:
     """Return rules in which a missing value of a variable that says nothing about it stands for these, (t, d)."""
-    if gaps is None:
+    if missing_values is None:
         return base
     variables = [
-        variable if variable.gaps else dataclasses.replace(variable, terms=variable.declared_terms, gaps=tuple(values))
-        for variable, values in zip(base.variables, np.asarray(gaps, float).T.tolist(), strict=True)
+        variable
+        if variable.missing_values
+        else dataclasses.replace(variable, terms=variable.declared_terms, missing_values=tuple(values))
+        for variable, values in zip(base.variables, np.asarray(missing_values, float).T.tolist(), strict=True)
     ]
     return dataclasses.replace(base, variables=tuple(variables))
 
@@ -133,7 +135,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     weights = tuple(rule.weight for rule in base.rules)
     numbers = base.coefs, np.asarray(alpha), np.asarray(conclusion_alpha), np.array(base.default)
     return (
-        Params(sets, *numbers, missing_values=_gaps(base)),
+        Params(sets, *numbers, missing_values=_missing_values(base)),
         masks,
         dataclasses.replace(
             operators,
@@ -147,14 +149,14 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     )
 
 
-def _gaps(base: RuleSet) -> Array | None:
+def _missing_values(base: RuleSet) -> Array | None:
     """Return what missing values stand for, (t, d); NaN fills the columns of variables with fewer values."""
-    count = max(len(variable.gaps) for variable in base.variables)
+    count = max(len(variable.missing_values) for variable in base.variables)
     if not count:
         return None
     found = np.full((count, base.n_features), np.nan)
     for d, variable in enumerate(base.variables):
-        found[: len(variable.gaps), d] = variable.gaps
+        found[: len(variable.missing_values), d] = variable.missing_values
         if base.limited:  # as values that are there
             found[:, d] = np.clip(found[:, d], variable.low, variable.high)
     return found

@@ -46,7 +46,7 @@ __all__ = [
     "TERMS",
     "WEIGHTED",
     "Defuzzification",
-    "activated",
+    "active_strengths",
     "check_activation",
     "check_output",
     "number_of_term",
@@ -256,12 +256,12 @@ def check_activation(text: object) -> str:
     return str(text)
 
 
-def activated(log_firing: Array, activation: str) -> Array:
+def active_strengths(log_firing: Array, activation: str) -> Array:
     """Return log-strengths (b, r) of the rules that take part; ``-inf`` for the others.
 
     Examples
     --------
-    >>> np.exp(activated(np.log([[0.2, 0.8, 0.5]]), "highest 2")).round(3).tolist()
+    >>> np.exp(active_strengths(np.log([[0.2, 0.8, 0.5]]), "highest 2")).round(3).tolist()
     [[0.0, 0.8, 0.5]]
     """
     kind, values = _read_activation(activation)

@@ -134,7 +134,7 @@ def encode_variable(variable: Variable) -> dict[str, Any]:
         "high": variable.high,
         "terms": {term: encode_set(chosen) for term, chosen in variable.declared_terms.items()},
         **({"categories": list(variable.categories)} if variable.categories else {}),
-        **({"gaps": list(variable.gaps)} if variable.gaps else {}),
+        **({"missing_values": list(variable.missing_values)} if variable.missing_values else {}),
         **_said(comment=variable.comment),
     }
 
@@ -144,8 +144,8 @@ def decode_variable(content: Mapping[str, Any]) -> Variable:
     low, high = (None if content[end] is None else storage.decode_number(content[end]) for end in ("low", "high"))
     terms = {str(term): decode_set(chosen) for term, chosen in content["terms"].items()}
     comment, categories = str(content.get("comment", "")), tuple(map(str, content.get("categories", ())))
-    gaps = tuple(map(storage.decode_number, content.get("gaps", ())))
-    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment, categories, gaps)
+    missing_values = tuple(map(storage.decode_number, content.get("missing_values", ())))
+    return Variable(str(content["name"]), terms, low, high, str(content["unit"]), comment, categories, missing_values)
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Variable:
     categories : sequence of str
         Names of the values 0, 1, 2, ..., if these are the codes of categories. Each is a term: the crisp set of its
         code.
-    gaps : sequence of float
+    missing_values : sequence of float
         Values that a missing one stands for: it satisfies a condition to the degree that these do on average. Without
         any, a missing value counts in favor of every rule.
 
@@ -84,16 +84,18 @@ class Variable:
     unit: str = ""
     comment: str = dataclasses.field(default="", compare=False)  # for readers only
     categories: tuple[str, ...] = ()
-    gaps: tuple[float, ...] = ()
+    missing_values: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         words = (self.name, self.unit, self.comment, *self.terms, *self.categories)
         check_characters(f"The variable {self.name!a:.60}", *words, error=ParameterError)
         object.__setattr__(self, "categories", tuple(self.categories))
-        object.__setattr__(self, "gaps", tuple(map(float, self.gaps)))
+        object.__setattr__(self, "missing_values", tuple(map(float, self.missing_values)))
         self._check_categories()
-        if not all(map(math.isfinite, self.gaps)):
-            raise ParameterError(f"The gaps of {self.name!r:.60} must be finite numbers, got {self.gaps}.")
+        if not all(map(math.isfinite, self.missing_values)):
+            raise ParameterError(
+                f"What missing values of {self.name!r:.60} stand for must be finite numbers, got {self.missing_values}."
+            )
         object.__setattr__(self, "terms", Names({**self.crisp_sets, **self.terms}))
         object.__setattr__(self, "comment", tidy(self.comment))
         for term, chosen in self.terms.items():

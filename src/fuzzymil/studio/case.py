@@ -18,7 +18,7 @@ from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import matched
 from fuzzymil.rules.editing import border_of
-from fuzzymil.studio.document import Document, Rules
+from fuzzymil.studio.document import Document
 
 __all__ = ["Case", "Committee", "class_text"]
 
@@ -64,14 +64,9 @@ class Case:
             object.__setattr__(self, "model", None)
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> RuleBase:
         """The rules, with weight 0 where they are switched off."""
         return self.document.active
-
-    @property
-    def base(self) -> RuleBase:
-        """The premises with their variables."""
-        return self.rules
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -88,16 +83,16 @@ class Case:
     @functools.cached_property
     def data(self) -> Bags:
         """The bags, with gaps in place of features that the rules declare and never use."""
-        return _with_gaps(self.given, self.base)
+        return _with_gaps(self.given, self.rules)
 
     @functools.cached_property
     def seen(self) -> Bags:
         """The bags with the features of the rules alone, coded as the rules code them."""
-        return matched(self.base, self.data)
+        return matched(self.rules, self.data)
 
     def values(self, name: str) -> Array | None:
         """Return the instances' values (n,) of an input; None if the bags have no such feature."""
-        bags, inputs = self.bags, self.base.feature_names
+        bags, inputs = self.bags, self.rules.feature_names
         if bags is None or name not in inputs:
             return None
         names = bags.feature_names or inputs[: bags.n_features]
@@ -202,7 +197,7 @@ class Case:
     @functools.cached_property
     def _from_others(self) -> Array:
         """The outputs (m, b, k) of the other members."""
-        return np.array([each.active.infer(_with_gaps(self.given, each.base)).output for each in self.others])
+        return np.array([each.active.infer(_with_gaps(self.given, each.rules)).output for each in self.others])
 
     @functools.cached_property
     def outputs_of_members(self) -> Array:

@@ -13,9 +13,9 @@ from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.editing import Difference, shown
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.document import Document, Rules, Term, terms_of_rule
+from fuzzymil.studio.document import Document, Term, terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
-from fuzzymil.studio.views import rmse, statements
+from fuzzymil.studio.views import rmse
 
 __all__ = ["accept_rules", "answer_changes", "difference"]
 
@@ -69,42 +69,24 @@ def _as_text(change: Any) -> dict[str, str]:
 
 
 def _rules(found: Difference) -> list[dict[str, Any]]:
-    texts = statements(found.old), statements(found.new)
-    moved = {change.where for change in found.changes if change.what == "set"}
+    moved = {(change.variable.name, change.term) for change in found.sets}
     rows = []
-    for match in found.matches:
-        here, number = (found.old, match.old) if match.new is None else (found.new, match.new)
-        place = (number or 0) - 1
-        name, terms = here.name_of(place), terms_of_rule(here, place)
-        changes = [
-            {"what": change.what, **_as_text(change)}
-            for change in found.changes
-            if None not in match and change.where == name and change.what not in ("rule", "set", "range", "variable")
-        ]
-        rows.append(
-            {
-                "old": match.old,
-                "new": match.new,
-                "name": name,
-                "old_text": None if match.old is None else texts[0][match.old - 1],
-                "new_text": None if match.new is None else texts[1][match.new - 1],
-                "changes": changes,
-                "changed": bool(changes) or None in match or any(".".join(term) in moved for term in terms),
-                "terms": terms,
-            }
-        )
+    for rule in found.rules:
+        here, number = (found.old, rule.old) if rule.new is None else (found.new, rule.new)
+        terms = terms_of_rule(here, (number or 0) - 1)
+        changes = [{"what": change.what, **_as_text(change)} for change in rule.changes]
+        changed = bool(changes) or None in (rule.old, rule.new) or any(tuple(term) in moved for term in terms)
+        rows.append({**rule._asdict(), "changes": changes, "changed": changed, "terms": terms})
     return rows
 
 
 def _terms(found: Difference, new: Case) -> list[dict[str, Any]]:
-    rows, (before, after) = [], map(_sets, (found.old, found.new))
-    variables = {each.name: each for rules in (found.old, found.new) for each in rules.all_variables}
-    for key in dict.fromkeys((*before, *after)):
-        pair = before.get(key), after.get(key)
-        if pair[0] != pair[1]:
-            axis = axis_of(variables[key[0]], new.values(key[0]))
-            curves = [None if each is None else set_facts(each, axis) for each in pair]
-            rows.append({"variable": key[0], "term": key[1], "axis": axis, "old": curves[0], "new": curves[1]})
+    rows = []
+    for change in found.sets:
+        name = change.variable.name
+        axis = axis_of(change.variable, new.values(name))
+        curves = [None if each is None else set_facts(each, axis) for each in (change.old, change.new)]
+        rows.append({"variable": name, "term": change.term, "axis": axis, "old": curves[0], "new": curves[1]})
     return rows
 
 
@@ -158,29 +140,15 @@ def answer_changes(old: Case, new: Case) -> dict[str, Any]:
 
 
 def accept_rules(
-    old: Rules, new: Rules, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
-) -> tuple[Rules, list[str]]:
+    old: RuleBase, new: RuleBase, accepted: Collection[int], gone: Collection[int] = (), *, default: bool = False
+) -> tuple[RuleBase, list[str]]:
     """Return the old rules with some of the new ones in place of those that they correspond to.
 
     Every rule keeps the sets that it had where it comes from. A term that an accepted and a rejected rule share, and
     that differs, is therefore split: the accepted rule asks for a new term.
 
-    Parameters
-    ----------
-    old, new : RuleBase
-        Of the same class.
-    accepted : collection of int
-        Numbers of new rules.
-    gone : collection of int
-        Numbers of old rules without a new one that are accepted to be removed.
-    default : bool
-        Whether the new default is accepted.
-
-    Returns
-    -------
-    rules : RuleBase
-    split : list of str
-        The terms that were split, as ``"hue.low -> hue.low_2"``.
+    ``accepted`` are numbers of new rules, ``gone`` those of old ones without a new one that may go; ``default`` says
+    whether the new default is taken. Also returned: the terms that were split, as ``"hue.low -> hue.low_2"``.
 
     Examples
     --------
@@ -211,8 +179,7 @@ def accept_rules(
     if not taken:
         raise ParameterError("This would remove every rule: a rule base needs at least one.")
     names = tuple(dict.fromkeys((*old.feature_names, *new.feature_names)))
-    left: Rules = old.over(names)
-    right: Rules = new.over(names)
+    left, right = old.over(names), new.over(names)
     kept = {term for before, _ in taken if before is not None for term in terms_of_rule(left, before - 1)}
     asked = {term for _, after in taken if after is not None for term in terms_of_rule(right, after - 1)}
     sets, others = _sets(left), _sets(right)
@@ -231,7 +198,7 @@ def accept_rules(
     return made, [f"{v}.{t} -> {v}.{name}" for (v, t), name in fresh.items()]
 
 
-def _sets(rules: Rules) -> dict[Term, MembershipFunction]:
+def _sets(rules: RuleBase) -> dict[Term, MembershipFunction]:
     return {(v.name, term): chosen for v in rules.all_variables for term, chosen in v.terms.items()}
 
 

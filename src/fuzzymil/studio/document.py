@@ -24,7 +24,6 @@ __all__ = [
     "Context",
     "Data",
     "Document",
-    "Rules",
     "Term",
     "check_document",
     "check_text",
@@ -33,7 +32,6 @@ __all__ = [
     "transfer_changes",
 ]
 
-Rules = RuleBase
 Term = tuple[str, str]
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
@@ -72,19 +70,19 @@ class Document:
     positive: str | None = None
 
     @classmethod
-    def of(cls, rules: Rules, **fields: Any) -> Document:
+    def of(cls, rules: RuleBase, **fields: Any) -> Document:
         """Return a document with these rules, whose text is their source."""
         made = cls(rules.to_source(), **fields)
         vars(made)["rules"] = rules  # what the text would be parsed to
         return made
 
     @functools.cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> RuleBase:
         """The rules that the text describes."""
         return parse_rules(self.text)
 
     @functools.cached_property
-    def active(self) -> Rules:
+    def active(self) -> RuleBase:
         """The rules with weight 0 where they are switched off."""
         return self.rules.edit(weights=dict.fromkeys(sorted(self.off), 0.0)) if self.off else self.rules
 
@@ -93,12 +91,7 @@ class Document:
         """The line of the text, counted from 1, on which each rule begins."""
         return tuple(rule.place.line for rule in parser.read(self.text).rules)
 
-    @property
-    def base(self) -> RuleBase:
-        """The rules, as the text has them."""
-        return self.rules
-
-    def with_rules(self, rules: Rules, rename: Callable[[Term], Term] = lambda term: term) -> Document:
+    def with_rules(self, rules: RuleBase, rename: Callable[[Term], Term] = lambda term: term) -> Document:
         """Return the document with edited rules; what is switched off or frozen stays so, under its new name."""
         old, new = self.rules.to_source(), rules.to_source()
         text = self.text if old == new else transfer_changes(self.text, old, new)
@@ -129,7 +122,7 @@ class Document:
         return made
 
 
-def terms_of_rule(rules: Rules, place: int) -> list[Term]:
+def terms_of_rule(rules: RuleBase, place: int) -> list[Term]:
     """Return the terms that a rule, counted from 0, asks for or concludes."""
     rule = rules.rules[place]
     return list(dict.fromkeys((each.variable, each.term) for each in (*rule.conditions, *rule.terms.values())))
@@ -287,19 +280,9 @@ class Context:
 
 
 def transfer_changes(text: str, old: str, new: str) -> str:
-    r"""Return a text in which what changed from one source to another is changed too.
+    """Return a text, laid out by a person, with what changed from one source of its rules to another.
 
-    Parameters
-    ----------
-    text : str
-        As a person laid it out.
-    old, new : str
-        Sources, as `to_source` writes them: of the same rules, and of the edited ones.
-
-    Returns
-    -------
-    str
-        The text with the same changes; the new source itself where they cannot be found in the text.
+    Where the changes cannot be found in the text, it is the new source. Sources are what `to_source` writes.
     """
     if text == old or max(len(text), len(new)) > _LONGEST:
         return new
@@ -365,19 +348,7 @@ def _places(before: list[Token], own: list[Token]) -> dict[int, int]:
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> str | None:
-    r"""Return a text with the changes that two others made to a common one, line by line.
-
-    Parameters
-    ----------
-    base : str
-        What both began with.
-    mine, theirs : str
-
-    Returns
-    -------
-    str or None
-        None if both changed the same lines in different ways.
-    """
+    """Return a text with the changes that two others made to a common one; None if they concern the same lines."""
     lines = base.splitlines(keepends=True)
     changes = sorted({*_line_changes(lines, mine), *_line_changes(lines, theirs)})
     result, end = list[str](), 0

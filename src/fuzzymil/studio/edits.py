@@ -15,12 +15,11 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name, listed
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules import And, Is, Quantified, Variable
+from fuzzymil.rules import And, Is, Quantified, RuleBase, Variable
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import (
     Document,
-    Rules,
     Term,
     check_text,
     merge_texts,
@@ -73,19 +72,19 @@ def _place(document: Document, message: Mapping[str, Any], field: str = "number"
     return number
 
 
-def _variable(rules: Rules, message: Mapping[str, Any]) -> Variable:
+def _variable(rules: RuleBase, message: Mapping[str, Any]) -> Variable:
     variables = {variable.name: variable for variable in rules.all_variables}
     known_name("variable", message.get("variable"), variables)
     return variables[str(message["variable"])]
 
 
-def _term(rules: Rules, message: Mapping[str, Any]) -> tuple[Term, MembershipFunction]:
+def _term(rules: RuleBase, message: Mapping[str, Any]) -> tuple[Term, MembershipFunction]:
     variable = _variable(rules, message)
     known_name("term", message.get("term"), variable.terms, f"of {variable.name!r:.60}")
     return (variable.name, str(message["term"])), variable.terms[str(message["term"])]
 
 
-def _with_variable(rules: Rules, name: str, **fields: Any) -> Rules:
+def _with_variable(rules: RuleBase, name: str, **fields: Any) -> RuleBase:
     """Return the rules with other fields of one variable, input or output."""
 
     def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
@@ -95,7 +94,7 @@ def _with_variable(rules: Rules, name: str, **fields: Any) -> Rules:
     return dataclasses.replace(rules, variables=changed(rules.variables), outputs=outputs)
 
 
-def _users(rules: Rules, variable: str, term: str | None = None) -> list[int]:
+def _users(rules: RuleBase, variable: str, term: str | None = None) -> list[int]:
     """Return the numbers of the rules with a condition or conclusion on a variable, or on one of its terms."""
     asked = enumerate((terms_of_rule(rules, r) for r in range(rules.n_rules)), start=1)
     return [r for r, terms in asked if any(name == variable and term in (None, each) for name, each in terms)]
@@ -135,7 +134,7 @@ def set_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Change a rule: its weight, text, label or comment, and whether it is on."""
     document = case.document
     number = _place(document, message)
-    name = document.base.name_of(number - 1)
+    name = document.rules.name_of(number - 1)
     rules, label = document.rules, f"Changed {name}"
     if "text" in message:
         rules = rules.edit(replace={number: _text(message, "text")})
@@ -153,14 +152,14 @@ def set_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     return document, label
 
 
-def _with_rule(rules: Rules, number: int, **fields: Any) -> Rules:
+def _with_rule(rules: RuleBase, number: int, **fields: Any) -> RuleBase:
     """Return the rules with other fields of one rule."""
     every = list(rules.rules)
     every[number - 1] = dataclasses.replace(every[number - 1], **fields)
     return dataclasses.replace(rules, rules=tuple(every))
 
 
-def _renumber(document: Document, rules: Rules, off: frozenset[int]) -> Document:
+def _renumber(document: Document, rules: RuleBase, off: frozenset[int]) -> Document:
     """Return the document with other rules, of which those with these numbers are switched off."""
     return document.replace(off=frozenset[int]()).with_rules(rules).replace(off=off)
 
@@ -184,7 +183,7 @@ def remove_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     document = case.document
     number = _place(document, message)
     off = frozenset(each - (each > number) for each in document.off if each != number)
-    label = f"Removed {document.base.name_of(number - 1)}"
+    label = f"Removed {document.rules.name_of(number - 1)}"
     return _renumber(document, document.rules.edit(drop=number), off), label
 
 
@@ -196,7 +195,7 @@ def move_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     order = [each for each in range(1, document.rules.n_rules + 1) if each != number]
     order.insert(to - 1, number)
     off = frozenset(order.index(each) + 1 for each in document.off)
-    label = f"Moved {document.base.name_of(number - 1)}"
+    label = f"Moved {document.rules.name_of(number - 1)}"
     return _renumber(document, document.rules.edit(keep=order), off), label
 
 
@@ -220,9 +219,9 @@ def _by_number(value: Mapping[str, Any]) -> dict[Any, Any]:
 @_edit
 def set_condition(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Change the condition of a plain rule on one variable, add it, or, with a term of null, remove it."""
-    document, names = case.document, case.document.base.feature_names
+    document, names = case.document, case.document.rules.feature_names
     number = _place(document, message)
-    name, rule = document.base.name_of(number - 1), document.base.rules[number - 1]
+    name, rule = document.rules.name_of(number - 1), document.rules.rules[number - 1]
     variable = _variable(document.rules, message).name
     if variable not in names:
         raise ParameterError(f"{variable} is an output: change the conclusion of the rule instead.")
@@ -258,7 +257,7 @@ def set_conclusion(case: Case, message: Mapping[str, Any]) -> tuple[Document, st
     output = message.get("output") or case.outputs[0]
     known_name("output", output, case.outputs)
     rules = document.rules.edit(conclusions={number: {str(output): message.get("value", message.get("term"))}})
-    label = f"Changed the conclusion of {document.base.name_of(number - 1)}"
+    label = f"Changed the conclusion of {document.rules.name_of(number - 1)}"
     return _renumber(document, rules, document.off), label
 
 
@@ -407,7 +406,7 @@ def set_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]
 def add_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Add an input, usually a feature of the data that no rule uses yet, with an automatic partition."""
     document, name = case.document, _text(message, "name")
-    names = document.base.feature_names
+    names = document.rules.feature_names
     if name in names:
         raise ParameterError(f"There already is a variable {name!r:.60}.")
     rules, bags = document.rules.over([*names, name]), case.bags
@@ -423,7 +422,7 @@ def add_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]
 @_edit
 def remove_variable(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Remove an input that no rule uses."""
-    document, base = case.document, case.document.base
+    document, base = case.document, case.document.rules
     name = _variable(document.rules, message).name
     if name not in base.feature_names:
         raise ParameterError(f"{name} is an output: only inputs can be removed.")

@@ -34,7 +34,6 @@ __all__ = [
     "preview",
     "read_data",
     "upload_from",
-    "use_no_display",
 ]
 
 _TITLES = {
@@ -175,9 +174,9 @@ def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
         upload.kind, upload.documents = "rules", [Document.of(read_rules(path))]
         return {**_summary(upload), "losses": []}
     members = rules_of_model(document, upload.name)
-    from fuzzymil.estimators import SavedNetwork, model_from_dict
+    from fuzzymil.estimators import SavedModel, model_from_dict
 
-    model = SavedNetwork.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
+    model = SavedModel.of(document, name=upload.name) or model_from_dict(document, name=upload.name)
     reading = getattr(model, "_class_reading", None)
     upload.kind, upload.documents = "model", list(map(Document.of, members))
     upload.model = None if reading is None else reading()
@@ -313,7 +312,6 @@ def _content(case: Case, context: Context, format: str, message: Mapping[str, An
     if format == "report":
         from fuzzymil.report import Report
 
-        use_no_display()
         return Report.of(_model(case), case.data, title=context.name, max_bags=60).to_html()
     return export_rules(rules, format)
 
@@ -330,15 +328,7 @@ def _model(case: Case) -> Any:
         return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)
 
 
-def use_no_display() -> None:
-    """Let matplotlib draw into files alone."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-
-
 def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:
-    use_no_display()
     from matplotlib import pyplot
 
     from fuzzymil.explain import explain

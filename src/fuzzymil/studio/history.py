@@ -310,7 +310,7 @@ class Journal:
     def keep(self, version: Version, *, given: str = "") -> None:
         """Write a new version; ``given`` says whether "rules" or "data" came with the start of the program."""
         document, context = version.document, version.context
-        record = {"done": version.label, "when": version.when, "text": self._difference(document.text)}
+        record: dict[str, Any] = {"done": version.label, "when": version.when, "text": self._difference(document.text)}
         record |= {"given": given} if given else {}
         changed = self._changes(context)
         record |= {"context": changed} if changed else {}

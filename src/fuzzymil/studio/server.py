@@ -11,6 +11,7 @@ import asyncio
 import collections
 import contextlib
 import hmac
+import os
 import secrets
 import socket
 import threading
@@ -51,23 +52,18 @@ _ENTER = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>fuzzymil studio</title>'
     '<meta http-equiv="refresh" content="0; url=./"></head><body><a href="./">Open the studio</a></body></html>'
 )
+_HEADERS = (
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-cache"),
+)
 
 
 class Gate:
-    """Decides who may pass: the right host and origin, and the token once or the cookie afterwards.
-
-    Parameters
-    ----------
-    port : int
-
-    Examples
-    --------
-    >>> gate = Gate(8765)
-    >>> gate.address.startswith("http://127.0.0.1:8765/?token=")
-    True
-    >>> gate.redeem("guess"), gate.redeem(gate.token), gate.redeem(gate.token)
-    (False, True, False)
-    """
+    """Decides who may pass: the right host and origin, and the token once or the cookie afterwards."""
 
     def __init__(self, port: int) -> None:
         self.token: str = secrets.token_urlsafe(32)
@@ -133,59 +129,38 @@ class _Guard:
             f"default-src 'self'; connect-src 'self'{sockets}; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'; object-src 'none'"
         )
-        headers = {
-            "content-security-policy": policy,
-            "x-content-type-options": "nosniff",
-            "x-frame-options": "DENY",
-            "referrer-policy": "no-referrer",
-            "cross-origin-opener-policy": "same-origin",
-            "cross-origin-resource-policy": "same-origin",
-            "cache-control": "no-cache",
-        }
+        extra = [(name.encode(), value.encode()) for name, value in (*_HEADERS, ("content-security-policy", policy))]
 
-        async def sent(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                extra = [(name.encode(), value.encode()) for name, value in headers.items()]
                 message = {**message, "headers": [*message.get("headers", ()), *extra]}
             await send(message)
 
-        return sent
+        return send_with_headers
 
 
 # ---------------------------------------------------------------------- the application
 
 
 def application(session: Session, gate: Gate) -> ASGIApp:
-    """Return the web application of a session.
+    """Return the web application of a session."""
 
-    Parameters
-    ----------
-    session : Session
-    gate : Gate
-    """
+    def file(name: str) -> Callable[[Request], Response]:
+        return lambda _: FileResponse(PAGE / name)
 
-    async def index(request: Request) -> Response:
-        del request
-        return FileResponse(PAGE / "index.html")
-
-    async def connected(websocket: WebSocket) -> None:
+    async def converse(websocket: WebSocket) -> None:
         await _converse(session, websocket)
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        del app
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().call_later(_SOON, threading.Thread(target=_warm_up, daemon=True).start)
         yield
         await run_in_threadpool(session.close)
 
-    async def icon(request: Request) -> Response:
-        del request
-        return FileResponse(PAGE / "icon.svg")
-
     routes = [
-        Route("/", index),
-        Route("/favicon.ico", icon),  # browsers ask for it, whatever the page says
-        WebSocketRoute("/socket", connected),
+        Route("/", file("index.html")),
+        Route("/favicon.ico", file("icon.svg")),  # browsers ask for it, whatever the page says
+        WebSocketRoute("/socket", converse),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     return _Guard(Starlette(routes=routes, lifespan=lifespan), gate)
@@ -193,9 +168,6 @@ def application(session: Session, gate: Gate) -> ASGIApp:
 
 def _warm_up() -> None:
     """Import what the first look at some views would wait for."""
-    import matplotlib
-
-    matplotlib.use("Agg")
     import sklearn.metrics  # noqa: F401
 
     import fuzzymil.plots  # noqa: F401
@@ -291,6 +263,7 @@ class Studio:
     """
 
     def __init__(self, session: Session, port: int = 0) -> None:
+        os.environ["MPLBACKEND"] = "Agg"  # figures go into files, from whatever thread
         self.session = session
         self._socket = listening_socket(port)
         self.port: int = self._socket.getsockname()[1]

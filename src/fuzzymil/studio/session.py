@@ -42,12 +42,7 @@ from fuzzymil.studio.start import starting_rules
 from fuzzymil.studio.text import check, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, findings, state_of, view, words
 
-__all__ = [
-    "ACTIONS",
-    "Refused",
-    "Session",
-    "action",
-]
+__all__ = ["ACTIONS", "Refused", "Session", "action"]
 
 _log = logging.getLogger(__name__)
 
@@ -293,7 +288,7 @@ class Session:
                 raise Refused("unknown", 'Expected a JSON object with a "type".')
             for name, text in texts(message):
                 check_characters(f'"{name}" of the message', text)
-            found = self._answered(message["type"], message)
+            found = self._dispatch(message["type"], message)
             return {**found, "id": number, "ok": True, "revision": self.revision}
         except Refused as problem:
             error = {"code": problem.code, "message": str(problem), **problem.facts}
@@ -311,16 +306,16 @@ class Session:
             error = {"code": "malformed", "message": f"The message could not be understood ({type(problem).__name__})."}
         return {"id": number, "ok": False, "revision": self.revision, "error": error}
 
-    def _answered(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _dispatch(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
         if kind in EDITS:
-            return self._edited(kind, message)
+            return self._apply(kind, message)
         if kind in VIEWS:
-            return view(self.case, self.compared(message))
+            return view(self.case, self.with_reference(message))
         if kind in ACTIONS:
             return ACTIONS[kind](self, message) or {}
         raise Refused("unknown", f"There is no message of type {kind!r:.60}.")
 
-    def compared(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def with_reference(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return a view's request with the case that changes are counted from."""
         if request.get("type") not in ("bags", "score"):
             return dict(request)
@@ -356,7 +351,7 @@ class Session:
                 state=self.state(),
             )
 
-    def _edited(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _apply(self, kind: str, message: Mapping[str, Any]) -> dict[str, Any]:
         with self.lock:
             if kind != "write_text" or not isinstance(message.get("base"), str):  # a text joins what it did not see
                 self.check_revision(message)
@@ -371,10 +366,10 @@ class Session:
                 return {"changed": False}
             self._add(Version(document, label, around))
             self.draft = None
-            self.changed(label)
+            self.count_change(label)
             return {"changed": True, "version": self.history.current.number}
 
-    def changed(self, label: str) -> None:
+    def count_change(self, label: str) -> None:
         """Count a change and push the new state to all windows."""
         with self.lock:
             self.revision += 1
@@ -433,7 +428,7 @@ def _drag(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     moved = session.case.with_document(drag_term(session.document, message))
     found = view(moved, {"type": "variable", "variable": message["variable"]})
     term = next(each for each in found["terms"] if each["name"] == message["term"])
-    views = [view(moved, session.compared(request)) for request in message.get("views") or ()]
+    views = [view(moved, session.with_reference(request)) for request in message.get("views") or ()]
     return {"term": term, "axis": found["axis"], "views": views}
 
 
@@ -456,7 +451,7 @@ def _undo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
     if label is not None:
         session.write(lambda journal: journal.append({"undo": True}))
     session.history.undo()
-    session.changed(f"Undid: {label}")
+    session.count_change(f"Undid: {label}")
     return {"version": session.history.current.number}
 
 
@@ -465,7 +460,7 @@ def _redo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
     if session.history.redo_label is not None:
         session.write(lambda journal: journal.append({"redo": True}))
     session.history.redo()
-    session.changed(f"Redid: {session.history.current.label}")
+    session.count_change(f"Redid: {session.history.current.label}")
     return {"version": session.history.current.number}
 
 
@@ -475,7 +470,7 @@ def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any
         named = session.history.with_name(message.get("version", session.history.current.number), message.get("name"))
         session.write(lambda journal: journal.append({"name": [named.number, named.name]}))
         session.history.versions[named.number] = named
-        session.changed(f"Named version {named.number}")
+        session.count_change(f"Named version {named.number}")
         return {"version": named.number}
 
 

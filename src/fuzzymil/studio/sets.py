@@ -16,22 +16,12 @@ from fuzzymil.rules import Variable
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language.printer import format_set
 
-__all__ = [
-    "MOVE",
-    "PARTITIONS",
-    "axis_of",
-    "set_facts",
-    "families",
-    "handles",
-    "to_family",
-    "move_handle",
-    "quantile_terms",
-]
+__all__ = ["axis_of", "families", "handles", "move_handle", "quantile_terms", "set_facts", "to_family"]
 
-MOVE = "move"
+_MOVE = "move"
 """The handle that moves a set without changing its shape."""
 
-PARTITIONS = {
+_PARTITIONS = {
     3: ("low", "medium", "high"),
     5: ("lowest", "low", "medium", "high", "highest"),
     7: ("lowest", "lower", "low", "medium", "high", "higher", "highest"),
@@ -85,7 +75,7 @@ def handles(chosen: MembershipFunction) -> list[dict[str, Any]]:
     """Return the points at which a set is dragged; the first one moves all of it."""
     if _is_formula(chosen):
         return []
-    found = [(MOVE, "move", float(type(chosen).peak(*chosen.parameters)))]
+    found = [(_MOVE, "move", float(type(chosen).peak(*chosen.parameters)))]
     for name, role in type(chosen).roles().items():
         value = getattr(chosen, name)
         if role == "location":
@@ -156,7 +146,7 @@ def move_handle(chosen: MembershipFunction, handle: str, x: float) -> Membership
     >>> move_handle(Gaussian(0, 1), "width", 2.5), move_handle(Gaussian(0, 1), "move", 2.5)
     (Gaussian(center=0.0, width=2.5), Gaussian(center=2.5, width=1.0))
     """
-    if handle == MOVE:
+    if handle == _MOVE:
         kind = type(chosen)
         shift = x - float(kind.peak(*chosen.parameters))
         return chosen.with_parameters(*map(float, kind.moved(shift, 1.0, *chosen.parameters)))
@@ -207,9 +197,9 @@ def quantile_terms(values: Array, n_terms: int, names: Sequence[str] | None = No
     >>> [(name, round(float(chosen(25.0)), 2)) for name, chosen in terms.items()]
     [('low', 0.5), ('medium', 0.5), ('high', 0.0)]
     """
-    if n_terms not in PARTITIONS:
+    if n_terms not in _PARTITIONS:
         raise ParameterError(f"An automatic partition has 3, 5 or 7 terms, got {n_terms!r}.")
-    named = PARTITIONS[n_terms] if names is None else tuple(names)
+    named = _PARTITIONS[n_terms] if names is None else tuple(names)
     if len(named) != n_terms or len(set(named)) != n_terms:
         raise ParameterError(f"Expected {n_terms} different names, got {len(named)}.")
     known = np.asarray(values, float)

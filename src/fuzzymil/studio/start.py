@@ -105,6 +105,6 @@ def readable_part(text: str) -> Document:
     variables = tuple(found.variables.values()) or (Variable("x"),)
     concluded = [name for rule in found.rules for name in rule.conclusions if name not in found.variables]
     try:
-        return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), tuple(concluded[:1]) or ("y",)))
+        return Document.of(RuleBase(variables, (Rule({}, [[0.0]]),), (Variable(concluded[0] if concluded else "y"),)))
     except ValueError:
         return Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))

@@ -141,7 +141,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
     except RuleSyntaxError:
         inputs, outputs = [], []
     if not inputs:
-        inputs = list(document.base.variables)
+        inputs = list(document.rules.variables)
         outputs = [each for each in document.rules.all_variables if each not in inputs]
     statement = re.split(r"(?i)\b(?=IF\b|VARIABLE\b|OUTPUT\b|USING\b)", before)[-1]
     line = statement.rstrip()
@@ -161,7 +161,7 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
         return [_item("is", "keyword")]
     variables = [_item(quoted(each.name), "variable", each.unit) for each in inputs]
     if re.search(r"(?i)\bTHEN\b[^#]*$", line):
-        names = [each.name for each in outputs] or list(_outputs(document))
+        names = [each.name for each in outputs] or list(document.rules.output_names)
         return [_item(quoted(name), "output") for name in names] + [_item("WITH", "keyword")] + variables
     if re.search(r"(?i)(\bIF|\bAND|\bOR|\bNOT|\()$", line):
         asked = [_item(name.upper(), "quantifier") for name in QUANTIFIERS]
@@ -169,11 +169,6 @@ def _words(before: str, text: str, document: Document) -> list[dict[str, Any]]:
     if re.match(r"(?i)IF\b", line):
         return [_item(word, "keyword") for word in ("AND", "OR", "THEN")] + variables
     return [_item(word, "keyword") for word in ("IF", "VARIABLE", "OUTPUT", "USING", "Default:")]
-
-
-def _outputs(document: Document) -> tuple[str, ...]:
-    rules = document.rules
-    return rules.output_names
 
 
 def _item(text: str, kind: str, detail: str = "") -> dict[str, Any]:

@@ -34,10 +34,7 @@ _MOST_POINTS = 500  # of the loss that is pushed
 class Worker:
     """The process that trains, started when it is first needed and kept for the next job.
 
-    Parameters
-    ----------
-    tell : callable
-        Called, in a thread, with every message about the current job.
+    ``tell`` is called, in a thread, with every message about the current job.
     """
 
     def __init__(self, tell: Callable[[dict[str, Any]], None]) -> None:
@@ -142,7 +139,7 @@ def _job(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
     if case.classes is None:
         _ = case.numbers  # raises unless labels are numbers
     frozen = {f"{variable}.{term}" for variable, term in case.document.frozen}
-    frozen |= set() if move.get("sets", True) else set(case.base.feature_names)
+    frozen |= set() if move.get("sets", True) else set(case.rules.feature_names)
     frozen |= set() if move.get("conclusions", True) else set(case.outputs)
     job = {
         "do": str(message["type"]),
@@ -157,7 +154,7 @@ def _job(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
     if message["type"] == "learn":
         return job, case.given
     seen = case.seen
-    return job, Bags(seen.instances, seen.offsets, labels=seen.labels, feature_names=case.base.feature_names)
+    return job, Bags(seen.instances, seen.offsets, labels=seen.labels, feature_names=case.rules.feature_names)
 
 
 def _constraints(given: Any) -> dict[str, Any] | None:
@@ -299,7 +296,7 @@ def _thin(loss: list[tuple[int, float]]) -> list[tuple[int, float]]:
 
 def _as_before(rules: Any, document: Document) -> Any:
     """Return trained rules with the weights of those that were switched off, and without the rounding of alphas."""
-    old = document.base
+    old = document.rules
     if rules.n_rules != old.n_rules:
         return rules
     rules = rules.edit(weights={number: old.rules[number - 1].weight for number in sorted(document.off)})
@@ -384,8 +381,8 @@ def _accepted_part(session: Session, message: Mapping[str, Any]) -> tuple[Docume
     default = bool(message.get("default", asked))
     rules, split = accept_rules(document.rules, new.rules, list(asked), list(removed), default=default)
     made = document.with_rules(rules)
-    was_off = {document.base.rules[number - 1] for number in document.off}
-    made = made.replace(off=frozenset(n for n in made.off if n in new.off or made.base.rules[n - 1] in was_off))
+    was_off = {document.rules.rules[number - 1] for number in document.off}
+    made = made.replace(off=frozenset(n for n in made.off if n in new.off or made.rules.rules[n - 1] in was_off))
     what = f"{len(asked)} of {new.rules.n_rules} rules" if asked or not default else "the proposed default"
     return made, f"Accepted {what}", split
 

@@ -15,14 +15,14 @@ from fuzzymil.bags import Bags
 from fuzzymil.explain import RuleExplanation, explain
 from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
-from fuzzymil.rules import Variable
+from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.activations import clipped, matched
 from fuzzymil.rules.editing import Finding
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
-from fuzzymil.studio.document import Rules, terms_of_rule
+from fuzzymil.studio.document import terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "place_of",
     "rmse",
     "state_of",
-    "statements",
     "view",
     "words",
 ]
@@ -59,7 +58,7 @@ def state_of(case: Case) -> dict[str, Any]:
         "kind": "mamdani" if rules.concludes_sets else "sugeno",
         "additive": not rules.normalize,
         "text": document.text,
-        "comment": document.base.comment,
+        "comment": document.rules.comment,
         "variables": _variables(case),
         "rules": _rules(case),
         "outputs": list(case.outputs),
@@ -73,7 +72,7 @@ def state_of(case: Case) -> dict[str, Any]:
 
 def _variables(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     """Return the variables with their terms, or only one of them; outputs of Mamdani rules come last."""
-    asked = [set(terms_of_rule(case.rules, r)) for r in range(case.base.n_rules)]
+    asked = [set(terms_of_rule(case.rules, r)) for r in range(case.rules.n_rules)]
     return [
         _variable(case, each, asked, is_input=place < len(case.rules.variables))
         for place, each in enumerate(case.rules.all_variables)
@@ -104,8 +103,8 @@ def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]],
 
 def _rules(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
-    rules, base, lines = case.document.rules, case.document.base, case.document.lines
-    texts = statements(rules)
+    rules, base, lines = case.document.rules, case.document.rules, case.document.lines
+    texts = rules.statements()
     return [
         {
             "number": r + 1,
@@ -129,12 +128,7 @@ def _rules(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def statements(rules: Rules) -> list[str]:
-    """Return each rule as a statement."""
-    return rules.statements()
-
-
-def _conclusions(rules: Rules, r: int) -> dict[str, Any]:
+def _conclusions(rules: RuleBase, r: int) -> dict[str, Any]:
     """Return what a rule concludes: a constant and slopes, or a term with hedges."""
     if not rules.concludes_sets:
         return {
@@ -296,7 +290,7 @@ def _histograms(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         of_instances = np.repeat(case.labels, case.seen.sizes)
         groups = {class_text(name): of_instances == name for name in dict.fromkeys(case.labels)}
     found = []
-    for values, each in zip(case.seen.instances.T, case.base.variables, strict=True):
+    for values, each in zip(case.seen.instances.T, case.rules.variables, strict=True):
         edges = np.linspace(*axis_of(each, values), _BINS + 1)
         counts = {name: np.histogram(values[own & ~np.isnan(values)], edges)[0] for name, own in groups.items()}
         found.append({"variable": each.name, "edges": edges, "counts": counts})
@@ -316,7 +310,7 @@ def _n_points(request: Mapping[str, Any], usual: int) -> int:
 def _other_values(case: Case, request: Mapping[str, Any], *shown: str) -> dict[str | int, float]:
     given = request.get("others") or {}
     for name in given:
-        known_name("variable", name, case.base.feature_names, "in others")
+        known_name("variable", name, case.rules.feature_names, "in others")
     return {name: float(value) for name, value in given.items() if name not in shown and value is not None}
 
 
@@ -325,7 +319,7 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     from fuzzymil.plots import SurfaceDisplay
 
     for name in (request.get("x"), request.get("y")):
-        known_name("variable", name, case.base.feature_names)
+        known_name("variable", name, case.rules.feature_names)
     x, y = names = [str(request["x"]), str(request["y"])]
     seen = None if case.bags is None else case.seen
     made = SurfaceDisplay.from_rules(
@@ -341,7 +335,7 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if seen is not None:
         every = slice(None, None, seen.n_instances // _MOST_SHOWN + 1)
         instances = {
-            "values": [seen.instances[every, case.base.feature_names.index(name)] for name in names],
+            "values": [seen.instances[every, case.rules.feature_names.index(name)] for name in names],
             "labels": None if case.labels is None else case.labels[seen.bag_index[every]],
             "bags": seen.bag_index[every],
         }
@@ -362,17 +356,17 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _slice(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return all outputs along one variable; the others stay as they are."""
-    name, names = str(request.get("variable")), case.base.feature_names
+    name, names = str(request.get("variable")), case.rules.feature_names
     known_name("variable", name, names)
     seen = None if case.bags is None else case.seen.instances
-    place = np.array([sum(span(each)) / 2 for each in case.base.variables])
+    place = np.array([sum(span(each)) / 2 for each in case.rules.variables])
     if seen is not None:
         known = ~np.isnan(seen).all(axis=0)
         place[known] = np.nanmedian(seen[:, known], axis=0)
     for other, value in _other_values(case, request, name).items():
         place[names.index(str(other))] = value
     d = names.index(name)
-    low, high = span(case.base.variables[d], None if seen is None else seen[:, d])
+    low, high = span(case.rules.variables[d], None if seen is None else seen[:, d])
     x = np.linspace(low, high if high > low else low + 1.0, _n_points(request, 101))
     rows = np.tile(place, (len(x), 1))
     rows[:, d] = x
@@ -459,12 +453,12 @@ def _validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "rules": [  # how strongly each fires, on average, on the bags of each class
             {
                 "rule": r + 1,
-                "name": case.base.name_of(r),
+                "name": case.rules.name_of(r),
                 "firing": {
                     name: float(firing[labels == name, r].mean()) if (labels == name).any() else None for name in names
                 },
             }
-            for r in range(case.base.n_rules)
+            for r in range(case.rules.n_rules)
         ],
     }
     ranking = case.ranking(case.found.output)
@@ -566,20 +560,20 @@ def _viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     bag, kept = _changed_bag(case, request)
     own = case.of_bags(bag)
     found = explain(own.rules, bag, reading=own.explained)
-    seen = clipped(own.base, bag).instances
-    used = {condition.variable for rule in case.base.rules for condition in rule.conditions}
-    axes = {each.name: axis_of(each, case.values(each.name)) for each in case.base.variables if each.name in used}
+    seen = clipped(own.rules, bag).instances
+    used = {condition.variable for rule in case.rules.rules for condition in rule.conditions}
+    axes = {each.name: axis_of(each, case.values(each.name)) for each in case.rules.variables if each.name in used}
     by_place = {rule.index: rule for rule in found.rules}
     return {
         "bag": request.get("bag"),
         "bag_id": str(bag.ids[0]),
         "label": None if bag.labels is None else class_text(bag.labels[0]),
-        "variables": [variable.name for variable in case.base.variables],
+        "variables": [variable.name for variable in case.rules.variables],
         "columns": list(axes),
         "axes": axes,
         "instances": bag.instances,
         "places": kept,
-        "rows": [_row(own, r, by_place[r], seen, axes) for r in range(own.base.n_rules)],
+        "rows": [_row(own, r, by_place[r], seen, axes) for r in range(own.rules.n_rules)],
         "outputs": list(own.outputs),
         "output": own.found.output[0],
         "default": own.rules.default,
@@ -595,11 +589,11 @@ def _viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _changed_bag(case: Case, request: Mapping[str, Any]) -> tuple[Bags, list[int | None]]:
     """Return the bag to show, with instances added, changed or left out, and the place of each in the data."""
-    names = case.base.feature_names
+    names = case.rules.feature_names
     rows, places = np.zeros((0, len(names))), list[int | None]()
     label = ids = None
     if request.get("bag") is not None:
-        one = matched(case.base, case.data[[place_of(case.data, request["bag"])]])
+        one = matched(case.rules, case.data[[place_of(case.data, request["bag"])]])
         rows, places = np.array(one.instances, float), list(range(one.n_instances))
         ids, label = one.ids, one.labels
     for place, values in (request.get("change") or {}).items():
@@ -631,7 +625,7 @@ def _row(
         "rule": r + 1,
         "name": explained.name,
         "text": explained.text,
-        "weight": case.document.base.rules[r].weight,
+        "weight": case.document.rules.rules[r].weight,
         "on": r + 1 not in case.document.off,
         "cells": _cells(case, r, seen, axes),
         "parts": [
@@ -649,7 +643,7 @@ def _row(
 
 def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
     """Return the conditions of a rule, each with the curve of its set and the degree of every instance in it."""
-    base, found = case.base, []
+    base, found = case.rules, []
     premise = base.rules[r].premise
     for condition, negated in zip(conditions(premise), negations(premise), strict=True):
         d = base.feature_names.index(condition.variable)

@@ -7,8 +7,9 @@ from typing import Any
 
 from fuzzymil._utils.errors import MissingExtraError
 from fuzzymil.bags import as_bags
+from fuzzymil.rules import RuleBase
 from fuzzymil.studio import training  # noqa: F401
-from fuzzymil.studio.document import Document, Rules
+from fuzzymil.studio.document import Document
 from fuzzymil.studio.messages import json_value
 from fuzzymil.studio.session import Session
 
@@ -63,7 +64,7 @@ class StudioWidget(anywidget.AnyWidget):
         self.send(json_value(self.session.answer(content)))
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> RuleBase:
         """The rules as they are now, with weight 0 where they are switched off."""
         return self.session.document.active
 
@@ -73,7 +74,7 @@ class StudioWidget(anywidget.AnyWidget):
         super().close()
 
 
-def show(rules: Rules, bags: Any = None, *, name: str = "rules") -> StudioWidget:
+def show(rules: RuleBase, bags: Any = None, *, name: str = "rules") -> StudioWidget:
     """Return the studio for rules, and bags if there are any, as a widget to show in a notebook.
 
     Parameters

@@ -86,17 +86,17 @@ def _train(rules: Any, bags: Bags, job: Mapping[str, Any], report: Report) -> di
 
 
 def _sugeno(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:
-    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor, RunOptions
+    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor, network_parameters
 
-    shared = {"init": rules, "run": RunOptions(callbacks=[note]), "random_state": 0, **settings}
+    shared = {"init": rules, "callbacks": [note], "random_state": 0, **settings}
     if job["classifies"]:
         positive = None if len(rules.outputs) > 1 else _label(bags, job["positive"])
         loss = "squared_error" if rules.normalize else "cross_entropy"
-        model: Any = MIANFISClassifier(loss=loss, positive=positive, **shared)
+        model: Any = MIANFISClassifier(**network_parameters(pos_label=positive, loss=loss, **shared))
     else:
-        model = MIANFISRegressor(**shared)
+        model = MIANFISRegressor(**network_parameters(**shared))
     model.fit(bags)
-    return model.rules_, model.touched_
+    return model.rules_, model.active_bounds_
 
 
 def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str, Any], note: Any) -> tuple[Any, Any]:

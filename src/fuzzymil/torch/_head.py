@@ -112,8 +112,8 @@ class FuzzyBagHead(nn.Module):
         self.default = Numbers(params.default, options, trained=not rules.normalize)
         self.alpha = Numbers(params.alpha, options, trained=learn_alpha)
         self.conclusion_alpha = Numbers(params.conclusion_alpha, options, trained=learn_alpha)
-        missing_values = None if params.missing_values is None else torch.tensor(params.missing_values, **options)
-        self.register_buffer("_missing_values", missing_values, persistent=False)
+        stand_for = None if params.missing_values is None else torch.tensor(params.missing_values, **options)
+        self.register_buffer("_missing_values", stand_for, persistent=False)
         for end, nothing in (("low", -np.inf), ("high", np.inf)):
             values = [getattr(variable, end) for variable in rules.variables]
             limits = torch.tensor([nothing if value is None else value for value in values], **options)

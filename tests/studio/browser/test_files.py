@@ -2,6 +2,7 @@
 
 import pytest
 
+from fuzzymil import Training
 from fuzzymil.estimators import MIANFISClassifier
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.start import demo_bags, demo_document
@@ -94,7 +95,7 @@ def test_a_figure_is_of_the_sets_or_of_a_bag(opened):
 
 def test_a_member_of_a_committee_is_chosen(opened):
     bags = demo_bags()
-    model = MIANFISClassifier(n_rules=2, n_estimators=3, max_epochs=2, random_state=0).fit(bags)
+    model = MIANFISClassifier(n_rules=2, n_estimators=3, training=Training(max_epochs=2), random_state=0).fit(bags)
     members = list(map(Document.of, model.members_))
     window = opened(Session(members[0], bags, name="trio", model=model._class_reading(), members=members))
     decided = model.predict(bags)

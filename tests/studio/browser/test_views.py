@@ -56,6 +56,7 @@ def test_mamdani_rules_are_cut_joined_and_defuzzified(opened):
     session = Session(Document(MAMDANI), bags, name="risk")
     window = opened(session)
     window.open("viewer")
+    window.page.wait_for_selector(".cut-set")
     assert window.page.locator(".cut-set").count() == 2
     assert window.page.locator(".joined").count() == 1
     point = session.document.rules.infer(bags).output[0, 0]
@@ -221,4 +222,4 @@ def test_labels_that_are_numbers_are_no_classes(opened):
     window.open("validation")
     page.locator("#view-validation h3", has_text="Predicted against label").wait_for()
     page.locator("#view-validation .figures", has_text="R²").wait_for()
-    assert not page.get_by_text("What the rules speak for").is_visible()
+    assert not page.get_by_text("Rules by class").is_visible()

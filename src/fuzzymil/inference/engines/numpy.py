@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "log_truth_of_conjunctions",
     "log_truth_of_gaussians",
     "numbers",
+    "order_statistics",
     "shares",
     "sigmoid",
     "softmax",
@@ -118,6 +120,36 @@ def einsum(subscripts: str, a: Array, b: Array) -> Array:
 def sorted_within(owners: Array, values: Array) -> Array:
     """Return values (i, n) in ascending order within each owner (i, n); the owners are in ascending order."""
     return np.take_along_axis(values, np.lexsort((values, owners), axis=0), axis=0)
+
+
+def order_statistics(x: Array, offsets: Array, count: int, *, known: bool = False) -> tuple[Array, Array]:
+    """Return the greatest and least ``count`` values of each feature of instances (i, d) in each bag, (count, b, d).
+
+    Whether so many instances satisfy a condition with a set open to one side depends on these values alone. A missing
+    value satisfies every condition, so it is infinitely great in one, infinitely small in the other; if only ``known``
+    values count, the other way round. Bags with fewer instances satisfy nothing.
+
+    Examples
+    --------
+    >>> greatest, least = order_statistics(np.array([[3.0], [5.0], [4.0], [7.0]]), np.array([0, 3, 4]), 2)
+    >>> greatest[:, :, 0].tolist(), least[:, :, 0].tolist()
+    ([[5.0, 7.0], [4.0, -inf]], [[3.0, 7.0], [4.0, inf]])
+    """
+    always = -np.inf if known else np.inf
+    missing = np.isnan(x)
+    is_whole = not missing.any()
+    high, low = (x, x) if is_whole else (np.where(missing, always, x), np.where(missing, -always, x))
+    if count == 1:
+        starts = offsets[:-1]
+        return np.maximum.reduceat(high, starts, axis=0)[None], np.minimum.reduceat(low, starts, axis=0)[None]
+    shape = (count, len(offsets) - 1, x.shape[1])
+    greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
+    for b, (first, last) in enumerate(pairwise(offsets.tolist())):
+        n = min(count, last - first)
+        ordered = np.sort(high[first:last], axis=0)
+        greatest[:n, b] = ordered[::-1][:n]
+        least[:n, b] = (ordered if is_whole else np.sort(low[first:last], axis=0))[:n]
+    return greatest, least
 
 
 def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, known: Array | None) -> Any:

@@ -209,6 +209,11 @@ class MembershipFunction(ABC):
         """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
 
     @staticmethod
+    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        """Return the derivatives of `log_mu` by each parameter, in NumPy, for sets that rules are chosen from."""
+        raise NotImplementedError
+
+    @staticmethod
     def around(center: Any, width: Any) -> Parameters:
         """Return the parameters of a set that peaks at ``center`` and has about the standard deviation ``width``."""
         raise NotImplementedError

@@ -57,6 +57,15 @@ class Sigmoid(MembershipFunction, name="sigmoid"):
         return -namespace(z).logaddexp(-z, 0.0)
 
     @staticmethod
+    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        from scipy.special import expit  # rules are read and inferred without SciPy
+
+        center, slope = parameters
+        away = x - center
+        rate = expit(-slope * away)
+        return -slope * rate, away * rate
+
+    @staticmethod
     def around(center: Any, width: Any) -> Parameters:
         """Return a set that opens away from zero, with ``center`` well inside it (at a membership of 0.88)."""
         slope = np.where(np.asarray(center) >= 0, 1.0, -1.0) / width

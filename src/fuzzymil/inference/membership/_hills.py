@@ -47,6 +47,12 @@ class Gaussian(MembershipFunction, name="gaussian"):
         return -0.5 * namespace(z).square(z)
 
     @staticmethod
+    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        center, width = parameters
+        z = (x - center) / width
+        return z / width, np.square(z) / width
+
+    @staticmethod
     def around(center: Any, width: Any) -> Parameters:
         return center, width
 
@@ -76,6 +82,17 @@ class Bell(MembershipFunction, name="bell"):
         at_center = z == 0  # log 0 has no derivative there; the bell has one, 0
         log_z = xp.log(xp.where(at_center, 1.0, z))
         return xp.where(at_center, 0.0, -xp.logaddexp(2 * slope * log_z, 0.0))
+
+    @staticmethod
+    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+        from scipy.special import expit  # rules are read and inferred without SciPy
+
+        center, width, slope = parameters
+        away = x - center
+        at_center = away == 0
+        log_z = np.log(np.where(at_center, 1.0, np.abs(away) / width))
+        rate = np.where(at_center, 0.0, expit(2 * slope * log_z))
+        return 2 * slope * rate / np.where(at_center, 1.0, away), 2 * slope * rate / width, -2 * log_z * rate
 
     @staticmethod
     def around(center: Any, width: Any) -> Parameters:

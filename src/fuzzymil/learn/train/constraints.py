@@ -21,8 +21,8 @@ class Constraints:
     """What training must keep of the rules it starts from.
 
     Pass one to an estimator as ``constraints=``, together with rules as ``init=``. After every step, what left its
-    bounds is moved back to them; a model's ``touched_`` lists what ended at a bound. All numbers are in the units of
-    the data. Rules that violate a constraint from the start raise an error.
+    bounds is moved back to them; a model's ``active_bounds_`` lists what ended at a bound. All numbers are in the units
+    of the data. Rules that violate a constraint from the start raise an error.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Constraints:
 
     Examples
     --------
-    >>> from fuzzymil import Constraints, MIANFISClassifier, RuleBase
+    >>> from fuzzymil import Constraints, MIANFISClassifier, RuleBase, Training
     >>> rules = RuleBase.parse('''
     ... VARIABLE lactate [mmol/l] FROM 0 TO 10: normal = Gaussian(1, 1), high = Gaussian(4, 1.5)
     ... IF lactate is high THEN dies = 0.9
@@ -55,8 +55,9 @@ class Constraints:
     ... ''')
     >>> bags = [[[1.0], [1.2]], [[5.0], [2.0]], [[0.8]], [[6.1]]]
     >>> limits = Constraints(conclusions=(0, 1), ordered=True, overlap=0.2)
-    >>> model = MIANFISClassifier(init=rules, constraints=limits, learning_rate=0.3).fit(bags, [0, 1, 0, 1])
-    >>> for entry in model.touched_:
+    >>> model = MIANFISClassifier(init=rules, constraints=limits, training=Training(learning_rate=0.3))
+    >>> model = model.fit(bags, [0, 1, 0, 1])
+    >>> for entry in model.active_bounds_:
     ...     print(entry)
     rule 1: dies = 1, at the upper bound of conclusions
     rule 2: dies = 0, at the lower bound of conclusions

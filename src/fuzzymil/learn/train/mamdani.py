@@ -25,7 +25,7 @@ from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, proje
 from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.arrangement import Arrangement
+from fuzzymil.rules.premise import Arrangement
 from fuzzymil.rules.rule import Variable
 
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
@@ -152,7 +152,8 @@ def check_trainable(rules: RuleBase) -> None:
             raise ParameterError(f"Training treats bags one by one: set hold=False for {output.name!r}.")
     if rules.defuzzification is not None and rules.defuzzification.activation != "general":
         raise ParameterError(
-            f"Training needs activation='general', in which all rules take part; got {rules.defuzzification.activation!r}."
+            "Training needs activation='general', in which all rules take part; got "
+            f"{rules.defuzzification.activation!r}."
         )
 
 

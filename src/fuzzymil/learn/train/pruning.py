@@ -69,7 +69,7 @@ def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
 
 
 def cut(masks: Masks, worths: Array, max_conditions: int) -> Masks:
-    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); the masks are (r, d) for each family.
+    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); masks are (r, d) for each family.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from fuzzymil.rules.activations import infer, seen_bags
 from fuzzymil.rules.conclusion import SETTINGS
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import premise_key
-from fuzzymil.rules.rule import Rule
+from fuzzymil.rules.rule import Rule, Variable
 
 _OPERATORS = (
     "t_norm",
@@ -45,6 +45,26 @@ class Match(NamedTuple):
 
     old: int | None
     new: int | None
+
+
+class RuleChange(NamedTuple):
+    """An old and a new rule that correspond to each other: numbers, name, texts, and what differs beside their sets."""
+
+    old: int | None
+    new: int | None
+    name: str
+    old_text: str | None
+    new_text: str | None
+    changes: tuple[Changed, ...]
+
+
+class SetChange(NamedTuple):
+    """A term whose set differs; None: there is none. The variable is the new one, if there is one."""
+
+    variable: Variable
+    term: str
+    old: MembershipFunction | None
+    new: MembershipFunction | None
 
 
 class Flip(NamedTuple):
@@ -99,6 +119,42 @@ class Difference:
         """Return everything as plain values."""
         plain = [change._asdict() | {"old": _plain(change.old), "new": _plain(change.new)} for change in self.changes]
         return {"matches": [match._asdict() for match in self.matches], "changes": plain}
+
+    @property
+    def rules(self) -> tuple[RuleChange, ...]:
+        """All rules, in the order of ``matches``, each with what differs.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> old = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+        >>> [(rule.name, rule.changes) for rule in old.diff(old.edit(conclusions={2: 0.4})).rules]
+        [('Rule 1', ()), ('Rule 2', (Changed(where='Rule 2', what='y', old=1.0, new=0.4),))]
+        """
+        texts = [source.statements(rules) for rules in (self.old, self.new)]
+        found = []
+        for old, new in self.matches:
+            name = self.old.name_of((old or 1) - 1) if new is None else self.new.name_of(new - 1)
+            own = () if old is None or new is None else tuple(_of_rule(self.old, self.new, old - 1, new - 1))
+            before, after = (
+                None if number is None else known[number - 1] for number, known in zip((old, new), texts, strict=True)
+            )
+            found.append(RuleChange(old, new, name, before, after, own))
+        return tuple(found)
+
+    @property
+    def sets(self) -> tuple[SetChange, ...]:
+        """The terms whose sets differ.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleBase
+        >>> old = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+        >>> (change,) = old.diff(old.edit(sets={"hue.low": {"center": 0.2}})).sets
+        >>> change.variable.name, change.term, change.new
+        ('hue', 'low', Gaussian(center=0.2, width=0.3))
+        """
+        return tuple(_changed_sets(self.old, self.new))
 
     def flips(self, bags: Any, threshold: float | None = None) -> tuple[Flip, ...]:
         """Return the bags that the two decide differently.
@@ -224,14 +280,19 @@ def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
         yield Changed(where, "weight", before.weight, after.weight)
 
 
+def _changed_sets(old: RuleSet, new: RuleSet) -> Iterator[SetChange]:
+    variables = {each.name: each for rules in (old, new) for each in rules.all_variables}
+    sets = [{(v.name, term): s for v in rules.all_variables for term, s in v.terms.items()} for rules in (old, new)]
+    for name, term in dict.fromkeys((*sets[0], *sets[1])):
+        before, after = (known.get((name, term)) for known in sets)
+        if before != after:
+            yield SetChange(variables[name], term, before, after)
+
+
 def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
-    variables = [rules.all_variables for rules in (old, new)]
-    sets = [{(v.name, term): chosen for v in known for term, chosen in v.terms.items()} for known in variables]
-    for key in dict.fromkeys((*sets[0], *sets[1])):
-        values = [known.get(key) for known in sets]
-        if values[0] != values[1]:
-            yield Changed(".".join(key), "set", *values)
-    ranges = [{v.name: (v.low, v.high) for v in known} for known in variables]
+    for change in _changed_sets(old, new):
+        yield Changed(f"{change.variable.name}.{change.term}", "set", change.old, change.new)
+    ranges = [{v.name: (v.low, v.high) for v in rules.all_variables} for rules in (old, new)]
     for name in dict.fromkeys((*ranges[0], *ranges[1])):
         if (ends := [known.get(name) for known in ranges])[0] != ends[1]:
             yield Changed(name, "range" if None not in ends else "variable", *ends)

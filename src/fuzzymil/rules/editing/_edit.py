@@ -129,7 +129,7 @@ def edit(
     Rule 3: IF anything THEN danger is none
     """
     if rename:
-        base = renamed(base, rename)
+        base = with_names(base, rename)
     if sets or new_terms:
         base = _with_sets(base, sets or {}, new_terms or {})
     if without or conclusions or weights:
@@ -246,7 +246,7 @@ def order_of(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any)
 
 def in_order(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
     """Replace each group by its merged rule, and put the rules in order."""
-    base, rules = merged_rules(base, groups)
+    base, rules = merge_rules(base, groups)
     made = {group[0]: rule for group, rule in zip(groups, rules, strict=True)}
     chosen = tuple(made.get(number, base.rules[number - 1]) for number in order)
     alpha = base.alpha
@@ -266,14 +266,14 @@ def _with_sets(base: R, sets: Mapping[TermName, Any], new_terms: Mapping[TermNam
     changed = {variable.name: dict(variable.terms) for variable in owners_of_terms(base)}
     for name, value in sets.items():
         variable, term = find_term(base, name, "sets")
-        changed[variable][term] = _changed_set(name, changed[variable][term], value)
+        changed[variable][term] = _change_set(name, changed[variable][term], value)
     for name, value in new_terms.items():
         variable, term = _new_term(base, name)
         changed[variable][term] = value
     return with_terms(base, changed)
 
 
-def _changed_set(name: TermName, old: MembershipFunction, value: Any) -> MembershipFunction:
+def _change_set(name: TermName, old: MembershipFunction, value: Any) -> MembershipFunction:
     if isinstance(value, MembershipFunction):
         return value
     if not isinstance(value, Mapping):
@@ -339,7 +339,7 @@ def _with_changed_rules(
 
 
 def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
-    return rewritten(premise, lambda condition: None if condition.variable in names else condition)
+    return rewrite_conditions(premise, lambda condition: None if condition.variable in names else condition)
 
 
 Coefs = Sequence[Sequence[float]]  # of one rule: per output the constant, optionally followed by slopes
@@ -500,7 +500,7 @@ def _parsed(base: R, texts: list[str], what: str) -> R:
 # ---------------------------------------------------------------------- names
 
 
-def renamed(base: R, names: Mapping[TermName, str]) -> R:
+def with_names(base: R, names: Mapping[TermName, str]) -> R:
     """Return the rule base with other names; see `RuleBase.edit`."""
     for old, new in names.items():
         if not isinstance(new, str) or not new:
@@ -537,7 +537,7 @@ def _with_names(base: R, of_variables: Mapping[str, str], of_outputs: Mapping[st
         )
         for k, output in enumerate(base.outputs)
     )
-    rules = rewritten_rules(base.rules, lambda asked: dataclasses.replace(asked, variable=of_variables[asked.variable]))
+    rules = rewrite_rules(base.rules, lambda asked: dataclasses.replace(asked, variable=of_variables[asked.variable]))
     if base.concludes_sets:
         rules = tuple(rule.concluding({of_outputs[name]: said for name, said in rule.terms.items()}) for rule in rules)
     return dataclasses.replace(base, variables=variables, rules=rules, outputs=outputs)
@@ -578,7 +578,7 @@ def _with_term_names(base: R, of_terms: Mapping[tuple[str, str], str]) -> R:
     def change(asked: Is) -> Is:
         return dataclasses.replace(asked, term=of_terms.get((asked.variable, asked.term), asked.term))
 
-    rules = rewritten_rules(base.rules, change)
+    rules = rewrite_rules(base.rules, change)
     if base.concludes_sets:
         rules = tuple(rule.concluding({name: change(said) for name, said in rule.terms.items()}) for rule in rules)
     variables, outputs = (
@@ -605,7 +605,7 @@ def can_blend(sets: Sequence[MembershipFunction]) -> bool:
     )
 
 
-def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
+def blend(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
     """Return one set that covers several sets of one family.
 
     With shares p, centers c and spreads s, it has the mean and standard deviation of the mixture of the sets::
@@ -627,7 +627,7 @@ def blended(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunc
     return sets[0].with_parameters(*map(float, mixed))
 
 
-def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
+def merge_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
     """Merge groups of rules, given by number from 1, into one rule each; see `RuleBase.edit` for the formulas.
 
     Returns the same rules, plus the terms that the new rules need, and the new rules.
@@ -636,15 +636,15 @@ def merged_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule
     for group in groups:
         rules = [base.rules[number - 1] for number in group]
         shares = shares_of([rule.weight for rule in rules])
-        conclusions, weight = _merged_conclusions(base, group, shares)
-        base, premise = _merged_premise(base, group, shares)
+        conclusions, weight = _merge_conclusions(base, group, shares)
+        base, premise = _merge_premises(base, group, shares)
         label = " and ".join(dict.fromkeys(rule.label for rule in rules if rule.label))
         comment = "\n".join(dict.fromkeys(rule.comment for rule in rules if rule.comment))
         found.append(Rule(premise, conclusions, weight, label, comment))
     return base, found
 
 
-def _merged_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> tuple[Any, float]:
+def _merge_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> tuple[Any, float]:
     """Return what a merged rule concludes, and its weight."""
     rules = [base.rules[number - 1] for number in group]
     if base.concludes_sets:
@@ -662,18 +662,18 @@ def _merged_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> t
     return coefs.tolist(), weight
 
 
-def _merged_premise(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
+def _merge_premises(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
     premises = [base.rules[number - 1].premise for number in group]
     if len({premise_key(premise) for premise in premises}) == 1:
         return base, premises[0]
     how = {(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises}
     if len(how) == 1 and isinstance(first := premises[0], Quantified):
-        base, inner = _merged_conjunction(base, [p.part for p in premises if isinstance(p, Quantified)], group, shares)
+        base, inner = _merge_conjunctions(base, [p.part for p in premises if isinstance(p, Quantified)], group, shares)
         return base, dataclasses.replace(first, part=inner)
-    return _merged_conjunction(base, premises, group, shares)
+    return _merge_conjunctions(base, premises, group, shares)
 
 
-def _merged_conjunction(
+def _merge_conjunctions(
     base: R, premises: Sequence[Expression], group: Sequence[int], shares: Array
 ) -> tuple[R, Expression]:
     asked = [plain_conditions(premise) for premise in premises]
@@ -693,11 +693,11 @@ def _merged_conjunction(
             )
     joined = {}
     for name in antecedents[0]:
-        base, joined[name] = _merged_term(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
+        base, joined[name] = _merge_terms(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
     return base, conjunction(joined)
 
 
-def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
+def _merge_terms(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
     """Find or create the term of a variable that covers these terms."""
     place = base.feature_names.index(name)
     variable = base.variables[place]
@@ -710,7 +710,7 @@ def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int],
             f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
             f"({', '.join(str(variable.terms[term]) for term in distinct)}) differ in family or direction."
         )
-    new = blended(sets, shares)
+    new = blend(sets, shares)
     label = "_or_".join(distinct)
     if variable.terms.get(label, new) != new:
         label = next(free for n in range(2, len(variable.terms) + 3) if (free := f"{label}_{n}") not in variable.terms)
@@ -722,25 +722,25 @@ def _merged_term(base: R, name: str, terms: Sequence[str], group: Sequence[int],
 # ---------------------------------------------------------------------- terms and conditions
 
 
-def rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
+def rewrite_conditions(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
     """Return a premise with every condition changed; conditions that become None are removed."""
-    found = _rewritten(premise, change)
+    found = _rewrite(premise, change)
     return ANYTHING if found is None else found
 
 
-def _rewritten(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
+def _rewrite(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
     if isinstance(premise, Is):
         return change(premise)
     if isinstance(premise, Not | Quantified):
-        part = _rewritten(premise.part, change)
+        part = _rewrite(premise.part, change)
         return None if part is None else dataclasses.replace(premise, part=part)
-    parts = tuple(part for part in (_rewritten(part, change) for part in premise.parts) if part is not None)
+    parts = tuple(part for part in (_rewrite(part, change) for part in premise.parts) if part is not None)
     return type(premise)(parts) if parts or not premise.parts else None
 
 
-def rewritten_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
-    """Return rules with every condition changed, as in `rewritten`."""
-    return tuple(dataclasses.replace(rule, premise=rewritten(rule.premise, change)) for rule in rules)
+def rewrite_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
+    """Return rules with every condition changed, as in `rewrite_conditions`."""
+    return tuple(dataclasses.replace(rule, premise=rewrite_conditions(rule.premise, change)) for rule in rules)
 
 
 def owners_of_terms(base: RuleSet) -> tuple[Variable, ...]:

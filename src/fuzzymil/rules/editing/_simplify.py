@@ -14,7 +14,7 @@ from fuzzymil.rules import json
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.activations import infer, seen_bags
 from fuzzymil.rules.compile import centers
-from fuzzymil.rules.editing._edit import blended, edit, rewritten_rules, shares_of, without_unused_terms
+from fuzzymil.rules.editing._edit import blend, edit, rewrite_rules, shares_of, without_unused_terms
 from fuzzymil.rules.editing.comparison import conditions_on, shares, similarities, span
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, is_quantified, premise_key
@@ -356,14 +356,14 @@ def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
     kept: dict[tuple[str, str], str] = {}
     for name, terms in _clusters(merges):
         shares = shares_of([use[name, term] for term in terms])
-        known[name][terms[0]] = blended([known[name][term] for term in terms], shares)
+        known[name][terms[0]] = blend([known[name][term] for term in terms], shares)
         kept |= {(name, term): terms[0] for term in terms}
 
     def change(asked: Is) -> Is:
         return dataclasses.replace(asked, term=kept.get((asked.variable, asked.term), asked.term))
 
     variables = tuple(dataclasses.replace(v, terms=known[v.name]) for v in base.variables)
-    rules = rewritten_rules(base.rules, change)
+    rules = rewrite_rules(base.rules, change)
     return without_unused_terms(dataclasses.replace(base, variables=variables, rules=rules))
 
 

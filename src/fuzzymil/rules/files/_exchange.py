@@ -246,7 +246,7 @@ def _lost_with_bags(base: RuleBase) -> list[str]:
     comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
     if any(comments):
         lost.append("Comments are not kept.")
-    names = [f"{variable.name!r:.60}" for variable in variables if variable.gaps]
+    names = [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]
     if names:
         lost.append(f"What replaces missing values is not kept: {listed(names)}.")
     units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]

@@ -140,17 +140,17 @@ class Program:
     def _condition(self, asked: Expression, favorable: bool) -> str:
         assert isinstance(asked, Is)
         d = self.places[asked.variable]
-        chosen, gaps = self.system.inputs[d].terms[asked.term], self.base.variables[d].gaps
+        chosen, stand_for = self.system.inputs[d].terms[asked.term], self.base.variables[d].missing_values
         missing = f"v{d} != v{d}"
         if isinstance(chosen, Missing):
             found = self.language.choice(missing, "1.0", "0.0")
         else:
             found = self.membership(chosen, f"v{d}")
-            if isinstance(chosen, MembershipFunction) and gaps:
-                found = self.language.choice(missing, number(float(chosen(gaps).mean())), found)
+            if isinstance(chosen, MembershipFunction) and stand_for:
+                found = self.language.choice(missing, number(float(chosen(stand_for).mean())), found)
         for hedge in reversed(asked.hedges):
             found = f"hedge_{hedge}({found})"
-        settled = isinstance(chosen, Missing) or bool(gaps)
+        settled = isinstance(chosen, Missing) or bool(stand_for)
         return found if settled else self.language.choice(missing, "1.0" if favorable else "0.0", found)
 
     def responses(self) -> list[str]:
@@ -164,8 +164,12 @@ class Program:
 
     def _value(self, d: int) -> str:
         """Return an input, or the mean of what a missing one stands for."""
-        gaps = self.base.variables[d].gaps
-        return self.language.choice(f"v{d} != v{d}", number(sum(gaps) / len(gaps)), f"v{d}") if gaps else f"v{d}"
+        stand_for = self.base.variables[d].missing_values
+        return (
+            self.language.choice(f"v{d} != v{d}", number(sum(stand_for) / len(stand_for)), f"v{d}")
+            if stand_for
+            else f"v{d}"
+        )
 
     def conclusion_joins(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn
 
-from fuzzymil._utils.errors import RuleSyntaxError
+from fuzzymil._utils.errors import RuleSyntaxError, did_you_mean, listed
 from fuzzymil._utils.text import half_character
-from fuzzymil.rules.language import cures
-from fuzzymil.rules.language.printer import keywords
+from fuzzymil.rules.language import suggestions
+from fuzzymil.rules.language.printer import keywords, quoted
 
-__all__ = ["HALF", "UNREADABLE", "Place", "Token", "comments", "tokens"]
+__all__ = [
+    "HALF",
+    "UNREADABLE",
+    "Place",
+    "Token",
+    "comments",
+    "tokens",
+    "Abandoned",
+    "Mistakes",
+    "Reader",
+]
 
 UNREADABLE = "unreadable"
 HALF = "{} is half of a character, which no file can hold: remove it."
@@ -133,13 +144,13 @@ def tokens(text: str, report: Callable[[int, str], None]) -> list[Token]:
             continue
         if kind == "percent":
             number = found[-1] if found and found[-1].kind == "number" else None
-            if number is not None and cures.is_percent(text, number.end, start):
-                found[-1] = number._replace(problem=cures.percent(number.text))
+            if number is not None and suggestions.is_percent(text, number.end, start):
+                found[-1] = number._replace(problem=suggestions.percent(number.text))
                 position = start + 1
                 continue
             kind = "comment"
         if kind == "comment":
-            report(start, cures.comment(content))
+            report(start, suggestions.comment(content))
             continue
         found.append(_token(kind, content, start, position, known))
     end = found[-1].end if found else 0
@@ -158,12 +169,12 @@ def _token(kind: str, content: str, start: int, end: int, known: frozenset[str])
             return Token(UNREADABLE, content, start, end, HALF.format(ascii(text[half])))
         kind, content = "name" if kind == "quoted" else kind, text
     elif kind == "foreign":
-        meant, problem = cures.foreign(content)
+        meant, problem = suggestions.foreign(content)
         return Token(meant or UNREADABLE, content, start, end, problem)
     elif kind == "wrong_quotes":
-        return Token("name", content[1:-1], start, end, cures.WRONG_QUOTES)
+        return Token("name", content[1:-1], start, end, suggestions.WRONG_QUOTES)
     elif kind not in ("number", "name"):
-        return Token(UNREADABLE, content, start, end, cures.unreadable(kind, content))
+        return Token(UNREADABLE, content, start, end, suggestions.unreadable(kind, content))
     return Token(kind, content, start, end)
 
 
@@ -189,3 +200,254 @@ def _unescaped(text: str) -> str:
         return chr(int(code, 16)) if code else {"n": "\n", "r": "\r"}.get(letter, letter)
 
     return _ESCAPE.sub(character, text[1:-1])
+
+
+# Collects the mistakes of a text, and reports all of them in one error.
+
+
+_MOST_SHOWN = 20  # different mistakes in a message: whoever has mended these parses again
+_MOST_PLACES = 200  # for programs that mark them in an editor
+
+
+class Abandoned(Exception):
+    """What is being parsed cannot be understood any further; the next statement may be."""
+
+
+class Mistakes:
+    """Collects the mistakes of a text; the same one in several places is one mistake.
+
+    Examples
+    --------
+    >>> mistakes = Mistakes()
+    >>> for start in (3, 13):
+    ...     mistakes.add(Place("IF a THEN  IF a THEN", "", start), "Expected 'is'.")
+    >>> mistakes.add(Place("IF a THEN  IF a THEN", "", 20), "Expected a conclusion.")
+    >>> print(mistakes.error())
+    2 mistakes:
+    Line 1, character 4: Expected 'is'. (Also at line 1, character 14.)
+      IF a THEN  IF a THEN
+         ^
+    Line 1, character 21: Expected a conclusion.
+      IF a THEN  IF a THEN
+                          ^
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[Place]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    @property
+    def n_places(self) -> int:
+        """The number of mistakes, the same one in several places counted several times."""
+        return sum(map(len, self.found.values()))
+
+    def add(self, place: Place, message: str) -> None:
+        """Record a mistake; raise the error if there are so many that reading on is of no use."""
+        places = self.found.setdefault(message, [])
+        if place not in places:
+            places.append(place)
+        if self.n_places >= _MOST_PLACES:
+            raise self.error()
+
+    def check(self) -> None:
+        """Raise the error if there is a mistake."""
+        if self.found:
+            raise self.error()
+
+    def error(self) -> RuleSyntaxError:
+        """Return the error that shows the mistakes in the order of the text, and lists all of them for programs."""
+        order = sorted(self.found.items(), key=lambda item: min((place.entry, place.start) for place in item[1]))
+        shown: list[str] = []
+        facts: list[tuple[int, int, str]] = []
+        for message, places in order:
+            places = sorted(places, key=lambda place: (place.entry, place.start))
+            facts += [(place.line, place.character, message) for place in places]
+            if len(shown) < _MOST_SHOWN:
+                shown.append(places[0].shown(message + _elsewhere(places[1:])))
+        if len(order) == 1:
+            return RuleSyntaxError(shown[0], facts)
+        first = "The first " if len(shown) < len(order) else ""
+        return RuleSyntaxError("\n".join([f"{first}{len(shown)} mistakes:", *shown]), facts)
+
+
+def _elsewhere(places: list[Place]) -> str:
+    if not places:
+        return ""
+    named = [f"{place.label}line {place.line}, character {place.character}" for place in places[:3]]
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    return f" (Also at {'; '.join(named)}{more}.)"
+
+
+# Reads tokens one after another: the part of the parser that statements and premises share.
+
+
+_DECLARING = ("variable", "output", "using")
+
+
+class Reader:
+    """Recursive-descent parser for one text; each method of a subclass parses what it is named after.
+
+    A mistake that leaves no doubt about what was meant is reported, and reading goes on as if it had been mended.
+    After another one, reading goes on at the next statement.
+    """
+
+    def __init__(self, text: str, label: str, entry: int, mistakes: Mistakes) -> None:
+        self.text, self.label, self.entry, self.mistakes = text, label, entry, mistakes
+        self.tokens = tokens(text, self.report_at)
+        self.position = 0
+
+    # ------------------------------------------------------------------ tokens
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    @property
+    def before(self) -> Token:
+        """The token that was read last."""
+        return self.tokens[self.position - 1]
+
+    def kinds(self, count: int) -> list[str]:
+        """Return the kinds of the next tokens."""
+        return [token.kind for token in self.tokens[self.position : self.position + count]]
+
+    def comes(self, *kinds: str) -> bool:
+        """Return whether tokens of these kinds come next."""
+        return self.kinds(len(kinds)) == [*kinds]
+
+    def advance(self) -> Token:
+        token = self.token
+        if token.problem:
+            self.report(token, token.problem)
+        self.position += 1
+        return token
+
+    def take(self, kind: str, expected: str) -> Token:
+        if self.token.kind != kind or self.at_next_statement():
+            self.expect(expected)
+        return self.advance()
+
+    def skip(self, *kinds: str) -> bool:
+        """Skip a token if it is of one of these kinds."""
+        if self.token.kind in kinds:
+            self.advance()
+            return True
+        return False
+
+    def skip_word(self, *words: str) -> bool:
+        """Skip a name that is a keyword only in this position."""
+        return self.token.kind == "name" and self.token.text.lower() in words and self.skip("name")
+
+    def begins_statement(self) -> bool:
+        """Return whether a statement begins here, as far as one can tell without knowing what comes before."""
+        token, (_, *following) = self.token, [*self.kinds(4), *[""] * 3]
+        if token.kind == "if" or (token.kind in ("name", "number") and following[:2] == [":", "if"]):
+            return True
+        if token.kind != "name":
+            return False
+        word = token.text.lower()
+        return (
+            (word in _DECLARING and following[0] == "name")
+            or (word == "default" and following[0] == ":")
+            or following[:3] == ["number", ":", "if"]
+        )
+
+    def at_next_statement(self) -> bool:
+        """Return whether a statement begins here on a new line."""
+        new_line = self.position > 0 and "\n" in self.text[self.before.end : self.token.start]
+        return new_line and self.begins_statement()
+
+    # ------------------------------------------------------------------ mistakes
+
+    def place_of(self, token: Token) -> Place:
+        return self.place_at(token.start)
+
+    def place_at(self, start: int) -> Place:
+        return Place(self.text, self.label, start, self.entry)
+
+    def report_at(self, start: int, message: str) -> None:
+        self.mistakes.add(self.place_at(start), message)
+
+    def report(self, token: Token, message: str) -> None:
+        self.report_at(token.start, message)
+
+    def fail(self, token: Token, message: str) -> NoReturn:
+        """Report a mistake after which the rest of the statement cannot be understood."""
+        self.report(token, token.problem if token.kind == UNREADABLE else message)
+        raise Abandoned
+
+    def expect(self, what: str, advice: str = "") -> NoReturn:
+        """Fail because something else comes than was expected."""
+        token = self.token
+        if self.at_next_statement():
+            self.report_at(self.before.end, f"Expected {what}, found the next statement.{advice}")
+            raise Abandoned
+        if token.kind in keywords() - {"if", "then", "and", "or"} and ("name" in what or "term" in what):
+            advice += f" ({token.text!r} is a keyword: put it in double quotes to use it as a name.)"
+        found = token.text if token.kind == "end" else f"{token.text!r:.60}"
+        self.fail(token, f"Expected {what}, found {found}.{advice or self.advice_on_names()}")
+
+    def unknown(
+        self, what: str, token: Token, known: Mapping[str, object], where: str = "", hint: str | None = None
+    ) -> None:
+        """Report an unknown name; by default, with a hint about quotes where it may be part of a name."""
+        choices = f"choose from {listed(map(quoted, known))}" if known else "none is declared"
+        hint = did_you_mean(token.text, known) + (self.advice_on_names() if hint is None else hint)
+        self.report(token, f"Unknown {what} {token.text!r:.60}{where}; {choices}.{hint}")
+
+    def advice_on_names(self) -> str:
+        """Return a hint about quotes if two names follow each other here."""
+        first, second = self.before, self.token
+        together = first.kind == second.kind == "name" and first.text.lower() not in ("from", "to")
+        together = together and "\n" not in self.text[first.start : second.start]
+        return " (Put names of several words in double quotes.)" if together else ""
+
+    def another(self, what: str) -> bool:
+        """Parse the comma before another ``name = ...``; report one that is missing."""
+        self.skip_decimal_comma()
+        if self.comes("name", "=") and not self.begins_statement():
+            self.report(self.token, f"Separate {what} by commas: one is missing before {self.token.text!r:.60}.")
+            return True
+        if self.kinds(4)[:3] == [";", "name", "="]:
+            self.report(self.token, f"Separate {what} by commas, not by semicolons.")
+            return self.skip(";")
+        return self.skip(",")
+
+    # ------------------------------------------------------------------ numbers
+
+    def numbers(self, what: str, *, infinite: bool = False) -> tuple[float, ...]:
+        """Parse numbers and the closing parenthesis."""
+        values = [self.number(what, infinite=infinite)]
+        while not self.skip(")"):
+            if self.token.kind in ("number", "-"):
+                self.report(self.token, "Separate numbers by commas: a comma is missing before this one.")
+            else:
+                self.take(",", "',' or ')'")
+            values.append(self.number(what, infinite=infinite))
+        return tuple(values)
+
+    def number(self, what: str, *, infinite: bool = False) -> float:
+        sign = -1.0 if self.skip("-") else 1.0
+        if infinite and self.skip_word("inf"):
+            return sign * math.inf
+        return sign * self.plain_number(what)
+
+    def plain_number(self, what: str) -> float:
+        token = self.take("number", what)
+        value = float(token.text)
+        if math.isinf(value):
+            self.report(token, f"The number {token.text:.40} is too large: the largest is 1.8e308.")
+            return 0.0
+        return value
+
+    def skip_decimal_comma(self) -> bool:
+        """Skip what follows the comma in ``0,5``; return whether there was one."""
+        if not self.comes(",", "number"):
+            return False
+        cure = suggestions.decimal_comma(self.text, self.token.start)
+        if cure:
+            self.report(self.before, cure.strip())
+            self.position += 2
+        return bool(cure)

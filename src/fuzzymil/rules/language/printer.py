@@ -22,7 +22,7 @@ __all__ = [
     "escaped",
     "format_number",
     "format_set",
-    "gaps",
+    "missing_as",
     "is_quantifier_word",
     "keywords",
     "own_terms",
@@ -235,12 +235,12 @@ def with_weight(weight: float, digits: int | None) -> str:
     return "" if weight == 1 else f" WITH {format_number(weight, digits)}"
 
 
-def gaps(values: Sequence[float], categories: Sequence[str]) -> str:
+def missing_as(values: Sequence[float], categories: Sequence[str]) -> str:
     """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing.
 
     Examples
     --------
-    >>> gaps([0.2, 0.4], []), gaps([1.0], ["email", "live chat"])
+    >>> missing_as([0.2, 0.4], []), missing_as([1.0], ["email", "live chat"])
     (' MISSING AS 0.2, 0.4', ' MISSING AS "live chat"')
     """
     named = dict(enumerate(map(quoted_term, categories)))

@@ -10,8 +10,8 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean
 from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.conclusion import PER_OUTPUT, SETTINGS, Defuzzification
-from fuzzymil.rules.language import cures, parser, printer
-from fuzzymil.rules.language.parsed import Linear, Parsed, ParsedRule
+from fuzzymil.rules.language import parser, printer, suggestions
+from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
 from fuzzymil.rules.premise import Expression, Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -467,10 +467,10 @@ def declaration(kind: str, variable: Variable) -> str:
     text = f"{kind} {printer.quoted(variable.name)}"
     if variable.unit:
         unit = printer.escaped(variable.unit, "]")
-        text += f" [\\{unit}]" if cures.is_range(f"[{unit}]", 0) else f" [{unit}]"
+        text += f" [\\{unit}]" if suggestions.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
-    text += printer.gaps(variable.gaps, variable.categories)
+    text += printer.missing_as(variable.missing_values, variable.categories)
     terms = [
         f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}"
         for term, chosen in printer.own_terms(variable)

@@ -1,4 +1,4 @@
-// How well the rules decide: confusion, ROC with a threshold to slide, held-out folds, and which class they speak for.
+// How well the rules decide: confusion, ROC with a threshold to slide, held-out folds, and the class that each rule supports.
 
 import { bottomAxis, leftAxis, polyline } from "../chart.js";
 import { everyFrame, h, replace, s } from "../dom.js";
@@ -19,12 +19,12 @@ export function validationView(studio) {
   const decided = h("div", { class: "body" });
   const curve = h("div", { class: "body" });
   const heldOut = foldsPane(studio);
-  const speaks = h("div", { class: "body scroll" });
+  const byClass = h("div", { class: "body scroll" });
   const classesPane = h(
     "section",
     { class: "pane grow", "aria-label": "Which class" },
-    h("header", null, h("h3", null, "What the rules speak for")),
-    speaks,
+    h("header", null, h("h3", null, "Rules by class")),
+    byClass,
   );
   const content = h(
     "div",
@@ -134,7 +134,7 @@ export function validationView(studio) {
         }),
       ),
     );
-    replace(speaks);
+    replace(byClass);
   }
 
   /** The decisions at a threshold: counted here while it is slid, as the scores are known. */
@@ -198,7 +198,7 @@ export function validationView(studio) {
         ),
       ),
       seen.unknown?.length > 0 &&
-        h("p", { class: "small high" }, `Labels that no output stands for: ${clipped(seen.unknown.join(", "), 120)}.`),
+        h("p", { class: "small high" }, `Labels without an output: ${clipped(seen.unknown.join(", "), 120)}.`),
     );
   }
 
@@ -237,8 +237,8 @@ export function validationView(studio) {
           role: "img",
           "aria-label": `ROC curve, area ${seen.auc.toFixed(3)}; ${thresholds.length} thresholds`,
         },
-        leftAxis(y, box, { label: `share of ${clipped(seen.positive, 14)} found` }),
-        bottomAxis(x, box, { label: "share of the others taken for it", wanted: 4 }),
+        leftAxis(y, box, { label: "true positive rate" }),
+        bottomAxis(x, box, { label: "false positive rate", wanted: 4 }),
         s("line", { class: "ghost", x1: x(0), y1: y(0), x2: x(1), y2: y(1) }),
         s("path", { class: "curve c0 chosen", d: polyline(fpr, tpr, x, y) }),
         s("circle", { class: "roc-point", cx: x(share(matrix[1 - place])), cy: y(share(matrix[place])), r: 6 }),
@@ -302,7 +302,7 @@ export function validationView(studio) {
     const { positive, classes } = studio.state;
     const names = seen.classes;
     replace(
-      speaks,
+      byClass,
       positive !== null &&
         classes &&
         h(
@@ -325,7 +325,7 @@ export function validationView(studio) {
           h(
             "span",
             null,
-            "The rules rank the bags of the other class higher: they do worse than chance. Perhaps they speak for the other class.",
+            "The rules rank the bags of the other class higher: they do worse than chance. Perhaps the other class is the positive one.",
           ),
         ),
       h(

@@ -18,7 +18,7 @@ from sklearn.linear_model import enet_path
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Fit", "costs", "greatest_penalty", "residuals", "solutions", "strongest"]
+__all__ = ["Fit", "costs", "fit_path", "greatest_penalty", "residuals", "strength_order"]
 
 _NEWTON_STEPS = 8  # at full length
 _MOST_STEPS = 40
@@ -62,14 +62,14 @@ def greatest_penalty(columns: Array, target: Array, weights: Array) -> float:
     return float(np.abs((share * (target - share @ target)) @ columns).max(initial=0.0))
 
 
-def strongest(columns: Array, coefs: Array, weights: Array) -> Array:
+def strength_order(columns: Array, coefs: Array, weights: Array) -> Array:
     """Return the order of columns by how much they move the output, with coefficients (p, k)."""
     mean = np.average(columns, axis=0, weights=weights)
     spread = np.sqrt(np.average(np.square(columns - mean), axis=0, weights=weights))
     return np.argsort(-(np.abs(coefs).sum(axis=1) * spread), kind="stable")
 
 
-def solutions(
+def fit_path(
     columns: Array, target: Array, weights: Array, penalties: Iterable[float], *, logistic: bool
 ) -> Iterator[Fit]:
     """Yield the minimizer of ``mean cost + penalty * sum(abs(coefs))`` for each penalty, greatest first.

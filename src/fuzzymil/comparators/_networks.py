@@ -7,9 +7,9 @@ not wait for it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -19,10 +19,47 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.runtime import make_room, require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
-from fuzzymil.comparators._layers import Forward, Weights, glorot
 from fuzzymil.estimators.parameters import check_integer, integer, real
-from fuzzymil.inference.segments import pack
+from fuzzymil.inference.segments import Grouping, pack
 from fuzzymil.learn.train.losses import LOSSES
+
+if TYPE_CHECKING:
+    import jax
+
+# Networks are functions of plain arrays: ``forward(weights, x, grouping) -> Outputs``.
+
+Weights = dict[str, Any]  # a pytree of arrays
+
+
+class Outputs(NamedTuple):
+    """Outputs of a network for bags (b,) and, if it has them, for instances (i,)."""
+
+    bags: jax.Array
+    instances: jax.Array | None = None
+
+
+Forward = Callable[[Weights, Any, Grouping], Outputs]
+
+
+def glorot(rng: np.random.RandomState, n_in: int, n_out: int) -> tuple[Array, Array]:
+    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,)."""
+    reach = np.sqrt(6.0 / (n_in + n_out))
+    return rng.uniform(-reach, reach, (n_in, n_out)), np.zeros(n_out)
+
+
+def linear(layer: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
+    """Apply one layer to rows ``x`` (n, n_in)."""
+    weights, biases = layer
+    return x @ weights + biases
+
+
+def hidden(
+    layers: Sequence[tuple[jax.Array, jax.Array]], x: jax.Array, activation: Callable[[jax.Array], jax.Array]
+) -> jax.Array:
+    """Apply layers one after another, each followed by ``activation``."""
+    for layer in layers:
+        x = activation(linear(layer, x))
+    return x
 
 
 def _layer_sizes(name: str, value: Any) -> None:

@@ -14,12 +14,20 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.inference.membership import Bell, Sigmoid
-from fuzzymil.learn.choose._categories import crisp_conditions, degrees_of_gaps, numeric_features, satisfied
-from fuzzymil.learn.choose._gaps import IGNORED, Gaps
-from fuzzymil.learn.choose._limits import limits
-from fuzzymil.learn.choose._premises import Condition, Part, Premise
+from fuzzymil.learn.choose.candidates import (
+    IGNORED,
+    Condition,
+    MissingValues,
+    Part,
+    Premise,
+    category_conditions,
+    degrees_of_missing,
+    dividing_thresholds,
+    numeric_features,
+    which_satisfy,
+)
 
-__all__ = ["Intervals", "joint_statements"]
+__all__ = ["Intervals", "find_pairs"]
 
 _MOST_INTERVALS = 1500
 _SOFT = 0.04  # width of the fuzzy border of an interval, relative to the range of its feature
@@ -33,17 +41,17 @@ class Intervals:
     Parameters
     ----------
     bags : Bags
-    gaps : Gaps
-        What missing values mean. In the search, one lies in an interval if most of what it stands for does.
+    missing : MissingValues
+        In the search, a missing value lies in an interval if most of what it stands for does.
     """
 
-    def __init__(self, bags: Bags, gaps: Gaps = IGNORED) -> None:
+    def __init__(self, bags: Bags, missing: MissingValues = IGNORED) -> None:
         numeric = numeric_features(bags)
         per_feature = _MOST_INTERVALS / max(len(numeric), 1)
         n_edges = next((n for n in (9, 7, 5, 4, 3) if len(_pairs(n)) <= per_feature), 2)
         wide = np.ones(bags.n_features)
         found: dict[tuple[int, float, float], None] = {}
-        each = zip(numeric, limits(bags.instances[:, numeric], n_edges), strict=True)
+        each = zip(numeric, dividing_thresholds(bags.instances[:, numeric], n_edges), strict=True)
         divided = {d: edges for d, (edges, _) in each if len(edges)}
         values = bags.instances[:, list(divided)]
         quantiles = np.nanquantile if np.isnan(values).any() else np.quantile  # the first is far slower
@@ -54,26 +62,28 @@ class Intervals:
             for first, last in _pairs(len(edges)):
                 found[d, float(bounds[first]), float(bounds[last])] = None
         self.intervals = list(found)
-        self._categories = crisp_conditions(bags, gaps)
+        self._categories = category_conditions(bags, missing)
         self.feature = np.array([d for d, *_ in (*found, *self._categories)], int)
         self._numeric = self.feature[: len(found)]
         self._soft = _SOFT * wide
         self._low, self._high = (np.array([interval[end] for interval in found]) for end in (1, 2))
-        share = gaps.mean(self._numeric, lambda x: (x > self._low) & (x <= self._high))
-        of_gap = np.ones(len(found)) if share is None else share
-        self._if_missing = np.append(of_gap, degrees_of_gaps(self._categories, gaps)) > 0.5
-        inside = self.satisfied(bags.instances)
+        of_missing = np.ones(len(found))
+        if missing.values is not None:
+            values = missing.values[:, self._numeric]
+            of_missing = ((values > self._low) & (values <= self._high)).mean(axis=0)
+        self._if_missing = np.append(of_missing, degrees_of_missing(self._categories, missing)) > 0.5
+        inside = self.contain(bags.instances)
         self._counts = np.add.reduceat(inside, bags.offsets[:-1], axis=0, dtype=np.float32)
         packed = np.packbits(np.pad(inside, ((0, 0), (0, -inside.shape[1] % 64))), axis=1, bitorder="little")
         self._bits = np.ascontiguousarray(packed).view(np.uint64)
         self._owner = np.repeat(np.arange(bags.n_bags), bags.sizes)
 
-    def satisfied(self, rows: Array) -> Array:
+    def contain(self, rows: Array) -> Array:
         """Return whether each instance lies in each interval, (rows, n)."""
         values = rows[:, self._numeric]
         inside = (values > self._low) & (values <= self._high)
         if self._categories:
-            inside = np.hstack([inside, satisfied(self._categories, rows)])
+            inside = np.hstack([inside, which_satisfy(self._categories, rows)])
         return np.where(np.isnan(rows[:, self.feature]), self._if_missing, inside)
 
     def premise(self, members: tuple[int, ...]) -> Premise:
@@ -85,13 +95,12 @@ class Intervals:
             return self._categories[number - len(self.intervals)]
         d, low, high = self.intervals[number]
         if np.isinf(low) or np.isinf(high):
-            return Condition(
-                d, Sigmoid(low, 1 / self._soft[d]) if np.isinf(high) else Sigmoid(high, -1 / self._soft[d])
-            )
+            rising = np.isinf(high)
+            return Condition(d, (Sigmoid(low if rising else high, (1 if rising else -1) / self._soft[d]),))
         half = (high - low) / 2
-        return Condition(d, Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)))
+        return Condition(d, (Bell(low + half, half, max(half / (2 * self._soft[d]), 1.0)),))
 
-    def search(
+    def find(
         self,
         rows: Array,
         residuals: Array,
@@ -188,7 +197,7 @@ def _pairs(n_edges: int) -> list[tuple[int, int]]:
     return [(a, last) for a in range(1, last)] + [(0, b) for b in range(1, last)] + inner
 
 
-def joint_statements(
+def find_pairs(
     columns: Array,
     residuals: Array,
     curvature: Array,
@@ -197,18 +206,18 @@ def joint_statements(
     beam: int = 60,
     keep: int = 12,
 ) -> list[tuple[int, int]]:
-    """Return pairs of statements whose conjunction reduces the loss most: each may hold in another instance.
+    """Return pairs of premises whose conjunction reduces the loss most: each may hold in another instance.
 
     Parameters
     ----------
     columns : array of shape (b, p)
-        Truth of the statements.
+        Truth of the premises.
     residuals, curvature : arrays of shape (b,)
-        As in `Intervals.search`.
+        As in `Intervals.find`.
     differ : callable
-        Whether two statements, given their columns, say different things; others are not joined.
+        Whether two premises, given their columns, say different things; others are not joined.
     beam : int
-        Number of statements that are joined with every other one.
+        Number of premises that are joined with every other one.
     keep : int
         Number of pairs to return, best first.
     """

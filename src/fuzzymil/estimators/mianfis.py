@@ -1,0 +1,1124 @@
+"""MI-ANFIS: a neuro-fuzzy network that learns if-then rules from bags of instances; and training of given rules."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import numbers
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fuzzymil._utils.arrays import Array, is_sealed
+from fuzzymil._utils.errors import InputError, ParameterError, known_name, warn_user
+from fuzzymil._utils.runtime import require_jax
+from fuzzymil.bags import Bags, BagStream, as_bags
+from fuzzymil.estimators.base import (
+    BagClassifier,
+    BagRegressor,
+    EncodedLabels,
+    Learner,
+    Overview,
+    one_hot,
+    require_bags,
+    summarize_stream,
+    warn_stopped,
+)
+from fuzzymil.estimators.initialization import TrainingState, initial_state, keep_prob, limits_on, structure
+from fuzzymil.estimators.inputs import bag_labels, holds_classes, record_features
+from fuzzymil.estimators.options import Operators, Training, network_parameters
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer, names, real
+from fuzzymil.estimators.persistence import loadable
+from fuzzymil.explain.coverage import Coverage, used_features
+from fuzzymil.inference.segments import pack
+from fuzzymil.learn.train import partition
+from fuzzymil.learn.train.constraints import Constraints, Touched
+from fuzzymil.learn.train.limits import projected, touched_by, unmoved
+from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.partition import sampled
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.rules import RuleBase
+
+if TYPE_CHECKING:
+    from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
+    from fuzzymil.learn.train.feed import Feed
+
+_FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
+_TEXT_OF_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
+
+
+# ---------------------------------------------------------------------- parameters
+
+
+@functools.lru_cache(maxsize=16)
+def _parse(text: str) -> RuleBase:
+    return RuleBase.parse(text)
+
+
+def _check_order(name: str, value: Any) -> None:
+    if value not in (0, 1):
+        raise ParameterError(f"{name} must be 0 (constant conclusions) or 1 (linear conclusions), got {value!r}.")
+
+
+def _check_init(name: str, value: Any) -> None:
+    if isinstance(value, str) and _TEXT_OF_RULES.search(value):
+        _parse(value)
+    elif isinstance(value, str):  # arrays and rules are checked against the data
+        choice((*partition.PARTITIONS, "search"))(name, value)
+
+
+def _check_constraints(name: str, value: Any) -> None:
+    Constraints.of(value)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One fit, checked and ready to train."""
+
+    bags: Bags
+    labels: EncodedLabels
+    state: TrainingState
+    group: Group
+    plan: Plan
+    resumes: bool
+    partial: bool = False  # on part of the data
+
+
+class Network(Learner):
+    """Base of all estimators that train the network."""
+
+    # Fields of the estimators; a network for plain rows has no alpha.
+    n_rules: int
+    order: int
+    alpha = 1.0
+    init: Any
+    frozen: Any
+    constraints: Any
+    max_conditions: int | None
+    n_estimators: int
+    operators: Operators | None
+    training: Training | None
+
+    checks: ClassVar[Mapping[str, Check]] = {
+        "n_rules": integer(1),
+        "order": _check_order,
+        "alpha": real(allow_infinite=True),
+        "init": _check_init,
+        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
+        "constraints": _check_constraints,
+        "max_conditions": either(None, otherwise=integer(1)),
+        "missing": choice(("error", "ignore", "average", "median")),
+        "n_estimators": integer(1),
+        "operators": either(None, otherwise=instance(Operators, "None or Operators(...)")),
+        "training": either(None, otherwise=instance(Training, "None or Training(...)")),
+        "verbose": either(True, False, otherwise=integer(0)),
+        "random_state": either(
+            None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
+        ),
+    }
+
+    def _check_settings(self) -> None:
+        check_parameters(self, self.checks)
+        if isinstance(self.init, str) and self.init == "search" and self.max_conditions is None:
+            raise ParameterError(
+                "init='search' looks for short rules: set max_conditions, for example max_conditions=3."
+            )
+        if (given := self._given_rules) is not None:
+            self._check_given(given)
+
+    def _check_given(self, given: RuleBase) -> None:
+        """Raise for parameters that given rules settle: their number and operators."""
+        known = {field.name: field.default for field in dataclasses.fields(self)}
+        asked: dict[str, Any] = {}
+        if self.n_rules not in (known["n_rules"], given.n_rules):
+            asked["n_rules"] = self.n_rules
+        if self._training.init_width is not None:
+            asked["init_width"] = self._training.init_width
+        operators = self._operators
+        for alpha, aggregation in (("alpha", "aggregation"), ("conclusion_alpha", "conclusion_aggregation")):
+            sharpness = self.alpha if alpha == "alpha" else operators.conclusion_alpha
+            # An infinite alpha stands for another operator, which may be the one in the rules.
+            if np.isfinite(sharpness) and sharpness not in (1.0, getattr(given, alpha)):
+                asked[alpha] = sharpness
+            value = getattr(operators, aggregation)
+            if np.isfinite(sharpness) and value not in (getattr(Operators, aggregation), getattr(given, aggregation)):
+                asked[aggregation] = value
+        for name in ("t_norm", "normalize"):
+            if getattr(operators, name) not in (getattr(Operators, name), getattr(given, name)):
+                asked[name] = getattr(operators, name)
+        for name, value in asked.items():
+            raise ParameterError(
+                f"{name}={value!r} cannot apply: the rules given as init have their own number, sets and operators. "
+                "Leave it out, or change the rules (dataclasses.replace, edit)."
+            )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with ``deep``, also those of ``operators`` and ``training``."""
+        found: dict[str, Any] = super().get_params(deep)
+        if deep:
+            for name, value in (("operators", self._operators), ("training", self._training)):
+                found |= {f"{name}__{key}": each for key, each in value.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``training__max_epochs`` sets one of ``training``.
+
+        Examples
+        --------
+        >>> MIANFISClassifier().set_params(training__max_epochs=5, operators__t_norm="min")
+        MIANFISClassifier(operators=Operators(t_norm='min'),
+                          training=Training(max_epochs=5))
+        """
+        plain = dict(params)
+        for name, kind in (("operators", Operators), ("training", Training)):
+            inner = {key: plain.pop(key) for key in params if key.startswith(f"{name}__")}
+            if inner:
+                before = plain.pop(name, getattr(self, name)) or kind()
+                for key in inner:
+                    known_name(f"parameter of {name}", key.removeprefix(f"{name}__"), kind.__dataclass_fields__)
+                changes = {key.removeprefix(f"{name}__"): value for key, value in inner.items()}
+                setattr(self, name, dataclasses.replace(before, **changes))
+        super().set_params(**plain)
+        return self
+
+    @property
+    def _operators(self) -> Operators:
+        return Operators() if self.operators is None else self.operators
+
+    @property
+    def _training(self) -> Training:
+        return Training() if self.training is None else self.training
+
+    @property
+    def _given_rules(self) -> RuleBase | None:
+        """The rules given as ``init``, as a value or as text."""
+        found = _parse(self.init) if isinstance(self.init, str) and _TEXT_OF_RULES.search(self.init) else self.init
+        if not isinstance(found, RuleBase):
+            return None
+        if found.concludes_sets:
+            raise ParameterError("init has rules that conclude sets: train them with MIMamdani or train_rules.")
+        return found
+
+    @property
+    def _constraints(self) -> Constraints | None:
+        return Constraints.of(self.constraints)
+
+    @property
+    def _intended_loss(self) -> str:
+        """The loss of the next fit."""
+        if self._training.loss is not None or not hasattr(self, "class_weight"):
+            return self._training.loss or "squared_error"
+        given = self._given_rules
+        return "cross_entropy" if given is not None and not given.normalize else "squared_error"
+
+    # ------------------------------------------------------------------ fitting
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._check_settings()
+        feed: Feed | None = None
+        if isinstance(X, BagStream):
+            job, feed = self._prepare_stream(X, y, sample_weight)
+        else:
+            job = self._prepare(X, y, sample_weight, resume=self._training.warm_start)
+        job, result = self._train_jobs([job], self._training.max_epochs, feed)[0]
+        warn_interrupted([result])
+        return self._finish(job, result)
+
+    def _fit_part(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+        self._check_settings()
+        if isinstance(X, BagStream):
+            raise ParameterError(
+                "partial_fit takes bags in memory: for a stream, use fit (Training(warm_start=True) resumes training)."
+            )
+        job = self._prepare(X, y, sample_weight, resume=True, classes=classes)
+        job, result = self._train_jobs([job], 1)[0]
+        warn_interrupted([result])
+        return self._finish(dataclasses.replace(job, partial=True), result)
+
+    @property
+    def _loss(self) -> str:
+        """The loss that the fitted rules were trained with."""
+        return self._state.loss
+
+    def _standardization(self, overview: Overview) -> Scaling:
+        training = self._training
+        found: Scaling = self._scaling(
+            overview.measures, overview.targets, standardize=bool(training.standardize), clip=training.clip
+        )
+        return found
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
+        """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
+        require_jax("Training a network")
+        resumes = resume and hasattr(self, "_state")
+        bags = self._bags_to_learn_from(X, resumes=resumes)
+        if not resumes:
+            require_bags(bags.n_bags)
+        labels = self._encode(bags, y, sample_weight, resumes=resumes, classes=classes)
+        rng = check_random_state(self.random_state)
+        if resumes and self._state.params[0].coefs.shape[1] != labels.targets.shape[1]:
+            raise InputError("These labels need another number of outputs than the fitted rules have: fit a new model.")
+        overview = Overview(Measures.of_bags(bags), labels.targets, labels.weights)
+        sample, places = (bags, np.arange(0)) if resumes else sampled(bags)
+        state = self._start(sample, labels.only(places), rng, overview, resumes=resumes)
+        weights, held_out = self._training_weights(len(state.params), labels, rng)
+        group = _group(state, bags, labels, weights, held_out, rng, self._training.precision)
+        return Job(bags, labels, state, group, self._plan(state), resumes)
+
+    def _start(
+        self, bags: Bags, labels: EncodedLabels, rng: Any, overview: Overview, *, resumes: bool
+    ) -> TrainingState:
+        if resumes:
+            return self._resumed(len(overview.targets))
+        scaling = self._standardization(overview)
+        with counting_bar("Finding initial rules", enabled=bool(self.verbose)):
+            return initial_state(self, bags, labels, scaling, rng, overview)
+
+    def _resumed(self, n_bags: int) -> TrainingState:
+        """Return the present rules to train further, if the parameters still describe them."""
+        before = self._state
+        now = structure(self)
+        for name, then in before.structure.items():
+            if now[name] != then:
+                raise ParameterError(
+                    f"The fitted rules were made with {name}={then!r}, but now {name}={now[name]!r}: restore it to "
+                    "resume training, or fit a new model with warm_start=False."
+                )
+        p = keep_prob(self, before.params[0], before.masks[0], n_bags, given=before.template is not None)
+        state = dataclasses.replace(before, keep_prob=p)
+        if state.template is not None:
+            n_coefs = state.params[0].coefs.shape[2]
+            state = dataclasses.replace(state, **limits_on(self, state.template, n_coefs, state.scaling))
+        if state.remembers == (self._plan(state), self._training.precision):
+            return state
+        return dataclasses.replace(state, optimizer_state=None)  # of another optimizer
+
+    def _prepare_stream(self, stream: BagStream, y: Any, sample_weight: Any) -> tuple[Job, Feed]:
+        """Prepare training on a stream.
+
+        Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
+        """
+        require_jax("Training a network")
+        from fuzzymil.learn.train.feed import Feed
+
+        resumes = self._training.warm_start and hasattr(self, "_state")
+        read = summarize_stream(self, stream, y, sample_weight, resumes=resumes)
+        rng = check_random_state(self.random_state)
+        summary, labels = read.summary, read.labels
+        bags, sample = read.sample
+        state = self._start(bags, sample, rng, read.overview, resumes=resumes)
+        weights, held_out = self._training_weights(len(state.params), labels, rng)
+        held = None if held_out is None else held_out[:, summary.places]
+        group = _group(state, bags, sample, weights[:, summary.places], held, rng, self._training.precision)
+        axes = state.scaling
+        feed = Feed(
+            stream=stream,
+            summary=summary,
+            transform=axes.apply,
+            fill=-axes.shift / axes.scale,
+            targets=axes.apply_to_targets(labels.targets),
+            weights=weights,
+            held_out=held_out,
+            dtype=group.bags.x.dtype,
+        )
+        return Job(bags, sample, state, group, self._plan(state), resumes), feed
+
+    def _training_weights(self, n_fits: int, labels: EncodedLabels, rng: Any) -> tuple[Array, Array | None]:
+        """Return the weights of bags in training, and in validation if there is any; (n_fits, n_bags) each."""
+        weights = np.tile(labels.weights, (n_fits, 1))
+        if self._training.n_iter_no_change is None:
+            return weights, None
+        # From its own generator: a warm start must hold out the same bags again.
+        fixed = isinstance(self.random_state, numbers.Integral)
+        rng = check_random_state(self.random_state) if fixed else rng
+        held = np.zeros(len(labels.groups), bool)
+        for group in np.unique(labels.groups):  # the same fraction of every class
+            members = rng.permutation(np.flatnonzero(labels.groups == group))
+            held[members[: round(self._training.validation_fraction * len(members))]] = True
+        held_out, weights = weights * held, weights * ~held
+        if not (weights.any() and held_out.any()):
+            raise ParameterError("n_iter_no_change leaves no bags to train or to validate on: use more bags.")
+        return weights, held_out
+
+    def _plan(self, state: TrainingState) -> Plan:
+        """Return the training plan that the parameters describe."""
+        from fuzzymil.learn.train import Plan  # which loads JAX
+
+        training = self._training
+        return Plan(
+            dataclasses.replace(state.operators, update_rule=training.update_rule),
+            loss=state.loss,
+            optimizer=training.optimizer,
+            batch_size=training.batch_size,
+            keep_prob=state.keep_prob,
+            renormalize=training.rule_dropout == "renormalize",
+            width_scale=training.width_scale,
+            learn_alpha=bool(training.learn_alpha),
+            validate=training.n_iter_no_change is not None,
+        )
+
+    def _train_jobs(self, jobs: list[Job], max_epochs: int, feed: Feed | None = None) -> list[tuple[Job, Result]]:
+        """Train jobs of equal shape, and shorten their rules step by step where ``max_conditions`` asks for it.
+
+        With a feed there is one job, which is trained on the bags of the feed.
+        """
+        from fuzzymil.learn.train import Checkpoints
+        from fuzzymil.learn.train.pruning import longest, schedule, shortened
+
+        checkpoints = None if self._training.checkpoint is None else Checkpoints(self._training.checkpoint)
+        results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
+        longest_rule = max(longest(job.group) for job in jobs)
+        stops = () if self.max_conditions is None else schedule(longest_rule, self.max_conditions)
+        for n_terms in stops:
+            if results[0].interrupted:
+                break
+            jobs = [
+                dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
+                for job, result in zip(jobs, results, strict=True)
+            ]
+            groups, title = [job.group for job in jobs], f"rules of at most {n_terms} conditions"
+            again = self._train(groups, jobs[0].plan, (max_epochs + 1) // 2, checkpoints, feed, title)
+            results = [before.followed_by(after) for before, after in zip(results, again, strict=True)]
+        if checkpoints is not None and not results[0].interrupted:
+            checkpoints.finished()
+        return list(zip(jobs, results, strict=True))
+
+    def _train(
+        self,
+        groups: list[Group],
+        plan: Plan,
+        max_epochs: int,
+        checkpoints: Checkpoints | None = None,
+        feed: Feed | None = None,
+        title: str = "training",
+    ) -> list[Result]:
+        from fuzzymil.learn.train import train_groups
+
+        results = train_groups(
+            groups,
+            plan,
+            learning_rate=float(self._training.learning_rate),
+            max_epochs=max_epochs,
+            tol=float(self._training.tol),
+            n_iter_no_change=self._training.n_iter_no_change or 1,  # not used without a validation set
+            callbacks=tuple(self._training.callbacks),
+            progress=f"{type(self).__name__}: {title}" if self.verbose else None,
+            checkpoints=checkpoints,
+            feed=feed,
+        )
+        for result in results:
+            if result.diverged.any():
+                runs = f"{result.diverged.sum()} of {len(result.diverged)} runs" if len(result.diverged) > 1 else "it"
+                warn_user(
+                    f"Training diverged: {runs} stopped after {int(result.n_epochs[result.diverged].max())} epoch(s) "
+                    "with the last valid parameters. Use a smaller learning_rate "
+                    f"(it was {self._training.learning_rate:g}), wider sets (init_width) or, if off, standardize=True.",
+                    ConvergenceWarning,
+                )
+        return results
+
+    def _finish(self, job: Job, result: Result) -> Self:
+        """Set the fitted attributes: after training, so that a failure leaves the estimator as it was."""
+        kept, best = _best_of(dataclasses.replace(job.state, masks=job.group.masks), result)
+        kept.remembers = (self._plan(kept), self._training.precision)
+        initial = self._rules_of(job.state, best[0], trained=job.resumes)
+        members = [self._rules_of(kept, place, trained=True) for place in range(len(kept.params))]
+        if not job.resumes:
+            record_features(self, job.bags)
+        self._record_labels(job.labels)
+        if not job.partial or not self._coverage:  # part of the data is not what is usual
+            self._coverage = [_coverage_of(job.bags, _features_in(kept, members))]
+        self._set_fitted(kept, [*members], initial, result.history[best[0]])
+        self._calibrate(job)
+        return self
+
+    def _calibrate(self, job: Job) -> None:
+        """Learn what the loss does not tell about probabilities."""
+
+    def _dropout_factor(self, keep_prob: float | None) -> float:
+        """Return the scale of all rule outputs at test time in the paper's Rule Dropout."""
+        return 1.0 if keep_prob is None or self._training.rule_dropout != "paper" else keep_prob
+
+    def _rules_of(self, state: TrainingState, place: int, *, trained: bool) -> Callable[[], RuleBase]:
+        """Return a function that makes the rules of one fit, in the units of the data, scaled by Rule Dropout."""
+        params = state.params[place]
+        if trained:
+            p = self._dropout_factor(state.keep_prob)
+            params = params._replace(coefs=p * params.coefs, conclusion_alpha=params.conclusion_alpha / p)
+        operators = state.operators
+        params = state.scaling.outward(params, additive=not operators.normalize)
+        if state.box is not None:  # without the rounding errors of single precision
+            params = projected(params, state.box, snap=1e-6)
+        default = state.default if operators.normalize else tuple(params.default)
+        alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "conclusion_alpha")}
+        if state.template is not None:
+            from fuzzymil.learn.train.pruning import with_conditions
+
+            start = with_conditions(state.template, state.masks[place])
+            chosen: dict[str, Any] = {
+                "aggregation": operators.aggregation,
+                "conclusion_aggregation": operators.conclusion_aggregation,
+            }
+            moved = start.with_numbers(params, default=default, **chosen, **alphas)
+            return functools.partial(unmoved, state.template, moved, self.frozen or ())
+        return functools.partial(
+            RuleBase.from_sets,
+            params.sets,
+            state.masks[place],
+            np.asarray(params.coefs),
+            feature_names=state.feature_names,
+            output_names=state.outputs,
+            ranges=state.scaling.ranges,
+            t_norm=operators.t_norm,
+            aggregation=operators.aggregation,
+            conclusion_aggregation=operators.conclusion_aggregation,
+            normalize=operators.normalize,
+            default=default,
+            limited=state.scaling.limited,
+            missing_values=params.missing_values,
+            **alphas,
+        )
+
+    def _set_fitted(
+        self,
+        state: TrainingState,
+        members: list[RuleBase | Callable[[], RuleBase]],
+        initial: RuleBase | Callable[[], RuleBase],
+        history: dict[str, Array],
+    ) -> None:
+        self._state = state
+        self._members = members
+        self._initial = initial
+        self.history_ = history
+        self.n_iter_ = max(len(history["loss"]), 1)
+
+    @property
+    def initial_rules_(self) -> RuleBase:
+        """The rules before training."""
+        if not isinstance(self._initial, RuleBase):  # made on first use: it takes a while, and few need it
+            self._initial = self._initial()
+        return self._initial
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.coverage_ = self.coverage_  # copies and pickles do not carry the training bags
+        return dict(super().__getstate__())
+
+    @property
+    def active_bounds_(self) -> list[Touched]:
+        """What training left at a bound of ``constraints``."""
+        check_is_fitted(self)
+        state, constraints = self._state, self._constraints
+        if constraints is None or state.box is None or state.template is None:
+            return []
+        said = [rule.concluding(now.coefs) for rule, now in zip(state.template.rules, self.rules_.rules, strict=True)]
+        now = dataclasses.replace(state.template, variables=self.rules_.variables, rules=tuple(said))
+        return touched_by(now, self.frozen or (), constraints, state.box)
+
+    def _restore(
+        self,
+        members: list[RuleBase],
+        initial: RuleBase | Callable[[], RuleBase],
+        history: dict[str, Array],
+        axes: Scaling,
+        n_epochs: int,
+        keep_prob: float | None,
+        loss: str,
+    ) -> None:
+        """Set the state of a saved model, from which training can resume."""
+        p = self._dropout_factor(keep_prob)
+        params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
+        params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
+        given = self._given_rules is not None
+        state = TrainingState(
+            params=params,
+            masks=[rules.compile()[1] for rules in members],
+            operators=members[0].compile()[2],
+            scaling=axes,
+            outputs=members[0].output_names,
+            feature_names=None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
+            default=members[0].default,
+            loss=loss,
+            keep_prob=keep_prob,
+            structure=structure(self),
+            n_epochs=n_epochs,
+            template=members[0] if given else None,
+            **(limits_on(self, members[0], params[0].coefs.shape[2], axes) if given else {}),
+        )
+        self._set_fitted(state, [*members], initial, history)
+
+    def with_rules(self, rules: RuleBase) -> Self:
+        """Return a fitted copy that predicts with other rules, for example edited or simplified ones.
+
+        Classes, features and calibration stay those of this model. The copy has one member, and the rules become its
+        ``init``: `partial_fit` and warm starts resume from them, and `fit` starts from them. Nothing is frozen
+        or constrained in it.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Rules over the model's features, with as many outputs as its own.
+
+        Examples
+        --------
+        >>> from fuzzymil import MIANFISClassifier
+        >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+        >>> model = MIANFISClassifier(2, random_state=0).fit(bags, [0, 1, 0, 1])
+        >>> model.with_rules(model.rules_.edit(conclusions={1: 0, 2: 0})).predict(bags).tolist()
+        [0, 0, 0, 0]
+        """
+        rules = self._suitable(rules)
+        model = copy.copy(self)
+        before = self._state
+        model.set_params(
+            n_rules=rules.n_rules, init=rules, frozen=(), constraints=None, max_conditions=None, operators=None
+        )
+        training = dataclasses.replace(self._training, init_width=None, warm_start=False)
+        if hasattr(self, "class_weight"):
+            training = dataclasses.replace(training, loss=before.loss)
+        model.set_params(training=training, **({"alpha": 1.0} if "alpha" in self.get_params() else {}))
+        axes = before.scaling.limited_as(rules)
+        initial, history = self.initial_rules_, self.history_
+        model._restore([rules], initial, history, axes, before.n_epochs, before.keep_prob, before.loss)
+        return model
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+
+# ---------------------------------------------------------------------- steps of a fit
+
+
+def _group(
+    state: TrainingState,
+    bags: Bags,
+    labels: EncodedLabels,
+    weights: Array,
+    held_out: Array | None,
+    rng: Any,
+    precision: str,
+) -> Group:
+    """Return the data of a training job, on standardized axes."""
+    from fuzzymil.learn.train import Group
+
+    axes = state.scaling
+    dtype = np.float64 if precision == "double" else np.float32
+    return Group(
+        starts=state.params,
+        masks=state.masks,
+        bags=pack(bags.instances, bags.offsets, dtype, -axes.shift / axes.scale, axes.apply),
+        targets=axes.apply_to_targets(labels.targets),
+        weights=weights,
+        seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=len(state.params))],
+        held_out=held_out,
+        first_epoch=state.n_epochs,
+        optimizer_state=state.optimizer_state,
+        limits=state.limits,
+    )
+
+
+def _best_of(state: TrainingState, result: Result) -> tuple[TrainingState, list[int]]:
+    """Keep the restart with the least loss of each member; members that did not diverge first, the best first."""
+    import jax
+
+    loss = result.loss if result.validation_loss is None else result.validation_loss
+    loss = np.where(result.diverged | ~np.isfinite(loss), np.inf, loss)
+    runs = state.n_runs
+    best = [m * runs + int(np.argmin(loss[m * runs : (m + 1) * runs])) for m in range(len(loss) // runs)]
+    best.sort(key=lambda f: loss[f])
+    kept = dataclasses.replace(
+        state,
+        params=[result.params[f] for f in best],
+        masks=[state.masks[f] for f in best],
+        n_runs=1,
+        n_epochs=state.n_epochs + int(result.n_epochs.max(initial=0)),
+        optimizer_state=jax.tree.map(lambda values: np.asarray(values)[best], result.optimizer_state),
+    )
+    return kept, best
+
+
+def _features_in(state: TrainingState, members: Sequence[Callable[[], RuleBase]]) -> list[int]:
+    """Return the features that the members use in their conditions or conclusions, in order.
+
+    ``members`` are what `_rules_of` returned; they are only made where the arrays do not tell.
+    """
+    if state.template is not None:
+        return used_features(make() for make in members)
+    used = np.zeros(next(iter(state.masks[0].values())).shape[1], bool)
+    for params, masks in zip(state.params, state.masks, strict=True):
+        used |= np.any([np.any(mask > 0, axis=0) for mask in masks.values()], axis=0)
+        slopes = np.asarray(params.coefs)[:, :, 1:]
+        if slopes.shape[2]:
+            used |= (slopes != 0).any(axis=(0, 1))
+    return np.flatnonzero(used).tolist()
+
+
+def _coverage_of(bags: Bags, columns: list[int]) -> Coverage | Callable[[], Coverage]:
+    """Return the coverage of training bags; of few, a function that makes it from bags that nobody can change."""
+    if bags.n_instances * bags.n_features > _FEW_VALUES:
+        return Coverage.of(bags, columns)
+    ours = bags.sparse is None and is_sealed(bags.instances)
+    return functools.partial(Coverage.of, bags if ours else bags[:], columns)
+
+
+def warn_interrupted(results: Iterable[Result]) -> None:
+    """Warn if Ctrl-C ended training early."""
+    epochs = [int(result.n_epochs.max()) for result in results if result.interrupted]
+    if epochs:
+        warn_stopped(max(epochs))
+
+
+def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
+    return tuple(np.asarray(values, float)) if np.ndim(values) else float(values)
+
+
+# ---------------------------------------------------------------------- the estimators
+
+
+class NetworkClassifier(BagClassifier, Network):
+    """Base of `MIANFISClassifier` and `ANFISClassifier`."""
+
+    checks: ClassVar[Mapping[str, Check]] = {**Network.checks, **BagClassifier.class_checks}
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train rules on bags.
+
+        Parameters
+        ----------
+        X : Bags, BagStream, or anything `as_bags` accepts
+        y : array of shape (n_bags,), optional
+            Class of each bag. Default: the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train for one epoch on these bags, starting from the current rules.
+
+        The first call determines the scale of the features and initializes the rules: pass it typical bags, and
+        ``classes`` if some of them do not occur in it.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+        y : array of shape (n_bags,), optional
+            Default: the labels of the bags.
+        classes : array of shape (n_classes,), optional
+            All classes; only needed in the first call.
+        sample_weight : array of shape (n_bags,), optional
+        """
+        return self._fit_part(X, y, sample_weight, classes)
+
+    def _calibrate(self, job: Job) -> None:
+        before = getattr(self, "calibration_", None) if job.resumes else None
+        self.calibration_: Any = None
+        if LOSSES[self._loss].probability is None:
+            members = one_hot(job.labels.groups, len(self.classes_), job.labels.positive)
+            # Part of the data may be small or of one class: keep the calibration on more data.
+            keep = job.partial and before is not None
+            self.calibration_ = before if keep else _calibration(self._output(job.bags), members, job.labels.weights)
+
+
+def _calibration(output: Array, member_of: Array, weights: Array) -> Array:
+    """Return slope and intercept (k, 2) of a sigmoid that maps training outputs to probabilities."""
+    found = np.tile([2.0, 0.0], (member_of.shape[1], 1))  # for a class that none or all of these bags have
+    counts = weights > 0
+    for k, member in enumerate(member_of.T > 0.5):
+        if len(np.unique(member[counts])) == 2:
+            sigmoid = LogisticRegression(C=1e6, max_iter=1000)
+            sigmoid.fit(output[counts][:, [k]], member[counts], sample_weight=weights[counts])
+            if sigmoid.coef_[0, 0] > 0:  # a greater margin must not lower the probability
+                found[k] = sigmoid.coef_[0, 0], sigmoid.intercept_[0]
+    return found
+
+
+class NetworkRegressor(BagRegressor, Network):
+    """Base of `MIANFISRegressor` and `ANFISRegressor`."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train rules on bags.
+
+        Parameters
+        ----------
+        X : Bags, BagStream, or anything `as_bags` accepts
+        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+            Target of each bag. Default: the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train for one epoch on these bags, starting from the current rules.
+
+        The first call determines the scale of features and targets and initializes the rules: pass it typical bags.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+            Default: the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+        """
+        return self._fit_part(X, y, sample_weight)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self._training.loss not in (None, "squared_error"):
+            raise ParameterError(
+                f"loss={self._training.loss!r} is for classes; a regressor minimizes the squared error: leave it out."
+            )
+
+
+@loadable
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class MIANFISClassifier(NetworkClassifier):
+    """Fuzzy if-then rules that classify bags, trained as a network of six layers (MI-ANFIS).
+
+    There is one output for two classes, and one output per class for more.
+
+    Parameters
+    ----------
+    n_rules : int, default 10
+        Number of rules; unneeded ones end up with low firing strengths or conclusions.
+    order : {0, 1}, default 0
+        Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
+    alpha : float, default 1.0
+        Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
+    init : str, RuleBase, array or (array, array), default "kmeans"
+        Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for
+        short rules ("search", with ``max_conditions``), or from what is given: rules (also as text), centers, or
+        centers and widths of shape (n_rules, n_features) in the units of the data. Given rules keep their operators,
+        their default and the names of their terms; a term that several rules share moves for all of them, and features
+        without a condition stay so.
+    frozen : sequence of str, default ()
+        Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
+        ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
+    constraints : Constraints, dict or None, default None
+        What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
+        overlap, signs of slopes, nearness to the start; see `Constraints`.
+    max_conditions : int or None, default None
+        Maximum number of conditions in a rule. Longer rules are trained and shortened step by step, least valuable
+        conditions first. None: no limit.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
+    pos_label : label or None, default None
+        Of two classes, the positive one, which the output of the rules is about. None: the class after which the output
+        of rules given as ``init`` is named, otherwise the one that sorts last.
+    missing : {"median", "average", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
+    n_estimators : int, default 1
+        Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
+    operators : Operators or None, default None
+        Family of the sets, and what combines conditions, instances and rules; see `Operators`.
+    training : Training or None, default None
+        Epochs, learning rate, optimizer, early stopping, checkpoints and the rest of training; see `Training`.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or None, default None
+        Random seed. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    rules_ : RuleBase
+        The learned rules, in the units of the data; with several members, those of the best.
+    members_ : list of RuleBase
+        All members, best first. Predictions average their outputs.
+    initial_rules_ : RuleBase
+        ``rules_`` before training.
+    active_bounds_ : list of Touched
+        What training left at a bound of ``constraints``.
+    history_ : dict of arrays
+        ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
+        ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`.
+    n_iter_ : int
+        Number of epochs of the last call.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features; only if the bags have names.
+    classes_ : array of shape (n_classes,)
+        Class labels, sorted.
+    pos_label_ : label or None
+        Of two classes, the positive one.
+
+    See Also
+    --------
+    RuleClassifier : chooses short additive rules; usually what to try first.
+    train_rules : trains rules that exist.
+
+    Examples
+    --------
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=0)
+    >>> model = MIANFISClassifier(6, init="random", training=Training(n_init=4), random_state=0).fit(bags)
+    >>> model.score(bags, bags.labels) > 0.95
+    True
+    """
+
+    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    order: int = 0
+    alpha: float = 1.0
+    init: Any = "kmeans"
+    frozen: Any = ()
+    constraints: Any = None
+    max_conditions: int | None = None
+    class_weight: Any = None
+    pos_label: Any = None
+    missing: str = "median"
+    n_estimators: int = 1
+    operators: Operators | None = None
+    training: Training | None = None
+    verbose: bool = False
+    random_state: Any = None
+
+    @classmethod
+    def paper(cls, n_rules: int, init_width: float, **changes: Any) -> Self:
+        """Return a classifier with the settings of Khalifa and Frigui, taken literally.
+
+        Gaussian sets on raw features, fuzzy c-means on the instances of positive bags, conclusions initialized to 1,
+        alpha 1, and plain gradient descent, bag by bag, with learning rate 0.1 and the update rule as printed. The
+        paper states ``n_rules`` and ``init_width`` for each dataset. Such plain steps on raw features need a
+        ``learning_rate`` that fits the scale of the data: with 0.1 training often stalls or oscillates, even on the
+        paper's own synthetic data.
+
+        Parameters
+        ----------
+        n_rules : int
+        init_width : float
+            In the units of the features.
+        **changes
+            Other parameters of the constructor, of `Operators` and of `Training`.
+
+        Examples
+        --------
+        >>> MIANFISClassifier.paper(6, 100.0, max_epochs=300).training.optimizer
+        'sgd'
+        """
+        start: dict[str, Any] = {"init": "fcm", "training": Training.paper(init_width=init_width)}
+        return cls(n_rules, **network_parameters(**(start | changes)))
+
+
+@loadable
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class MIANFISRegressor(NetworkRegressor):
+    """Fuzzy if-then rules that predict numbers for bags, trained as a network of six layers (MI-ANFIS).
+
+    Targets are standardized internally; the rules conclude in the units of the targets.
+
+    Parameters
+    ----------
+    n_rules : int, default 10
+        Number of rules; unneeded ones end up with low firing strengths or conclusions.
+    order : {0, 1}, default 0
+        Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
+    alpha : float, default 1.0
+        Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
+    init : str, RuleBase, array or (array, array), default "kmeans"
+        Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for
+        short rules ("search", with ``max_conditions``), or from what is given: rules (also as text), centers, or
+        centers and widths of shape (n_rules, n_features) in the units of the data. Given rules keep their operators,
+        their default and the names of their terms; a term that several rules share moves for all of them, and features
+        without a condition stay so.
+    frozen : sequence of str, default ()
+        Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
+        ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
+    constraints : Constraints, dict or None, default None
+        What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
+        overlap, signs of slopes, nearness to the start; see `Constraints`.
+    max_conditions : int or None, default None
+        Maximum number of conditions in a rule. Longer rules are trained and shortened step by step, least valuable
+        conditions first. None: no limit.
+    missing : {"median", "average", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
+        condition. "error": raise an error.
+    n_estimators : int, default 1
+        Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
+    operators : Operators or None, default None
+        Family of the sets, and what combines conditions, instances and rules; see `Operators`.
+    training : Training or None, default None
+        Epochs, learning rate, optimizer, early stopping, checkpoints and the rest of training; see `Training`.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or None, default None
+        Random seed. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    rules_ : RuleBase
+        The learned rules, in the units of the data; with several members, those of the best.
+    members_ : list of RuleBase
+        All members, best first. Predictions average their outputs.
+    initial_rules_ : RuleBase
+        ``rules_`` before training.
+    active_bounds_ : list of Touched
+        What training left at a bound of ``constraints``.
+    history_ : dict of arrays
+        ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
+        ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. They
+        refer to standardized targets.
+    n_iter_ : int
+        Number of epochs of the last call.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features; only if the bags have names.
+
+    See Also
+    --------
+    RuleRegressor : chooses short additive rules; usually what to try first.
+    train_rules : trains rules that exist.
+
+    Examples
+    --------
+    >>> bags = [[[0.0], [1.0]], [[0.2], [3.0]], [[5.0]], [[2.0], [2.5]], [[4.0], [0.0]]]
+    >>> model = MIANFISRegressor(2, random_state=0).fit(bags, [1.0, 3.0, 5.0, 2.5, 4.0])
+    >>> model.predict(bags).shape
+    (5,)
+    """
+
+    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    order: int = 0
+    alpha: float = 1.0
+    init: Any = "kmeans"
+    frozen: Any = ()
+    constraints: Any = None
+    max_conditions: int | None = None
+    missing: str = "median"
+    n_estimators: int = 1
+    operators: Operators | None = None
+    training: Training | None = None
+    verbose: bool = False
+    random_state: Any = None
+
+
+# ---------------------------------------------------------------------- training of rules
+
+
+def train_rules(
+    rules: RuleBase | str,
+    bags: Any,
+    y: Any = None,
+    *,
+    frozen: Sequence[str] = (),
+    constraints: Any = None,
+    task: str = "auto",
+    class_weight: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    missing: str = "median",
+    training: Training | None = None,
+    verbose: bool = False,
+    random_state: Any = None,
+) -> RuleBase:
+    """Train rules that exist, and return better ones; their premises, names and operators stay.
+
+    The sets and conclusions move by gradient descent; a term that several rules share moves for all of them. To train
+    the rules of a model: ``model.with_rules(train_rules(model.rules_, bags))``.
+
+    Parameters
+    ----------
+    rules : RuleBase or str
+        Additive rules are read as logits of classes, unless ``training`` has a ``loss``.
+    bags : Bags, BagStream, or anything `as_bags` accepts
+    y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+        Label of each bag. Default: the labels of the bags.
+    frozen : sequence of str, default ()
+        What does not change: ``"rule 2"``, ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all
+        conclusions about an output).
+    constraints : Constraints, dict or None, default None
+        What training must keep; see `Constraints`.
+    task : {"auto", "classification", "regression"}, default "auto"
+        What the labels are. "auto": classes if they are text, as many whole numbers as the outputs tell apart, or few
+        whole numbers that recur; otherwise numbers.
+    class_weight : dict, "balanced" or None, default None
+    pos_label : label or None, default None
+        Of two classes, the one that a single output is about; see `MIANFISClassifier`.
+    sample_weight : array of shape (n_bags,), optional
+    missing : {"median", "average", "ignore", "error"}, default "median"
+        See `MIANFISClassifier`; what the rules state themselves comes first.
+    training : Training or None, default None
+        Of rules that conclude sets, only ``max_epochs`` and ``learning_rate`` count.
+    verbose : bool, default False
+    random_state : int, RandomState or None, default None
+
+    Returns
+    -------
+    RuleBase
+
+    Examples
+    --------
+    >>> bags = Bags.from_list([[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]], labels=[0, 1, 0, 1])
+    >>> text = "VARIABLE x1: high = Gaussian(0.6, 0.2)  IF x1 is high THEN y = 0.8  IF x1 is not high THEN y = 0.3"
+    >>> rules = RuleBase.parse(text)
+    >>> better = train_rules(rules, bags, frozen=["x1.high"])
+    >>> better.variables == rules.variables
+    True
+    >>> print(better.to_text(digits=1))
+
+    """
+    given = RuleBase.parse(rules) if isinstance(rules, str) else rules
+    shared = {"frozen": frozen, "constraints": constraints, "random_state": random_state}
+    if not isinstance(given, RuleBase):
+        raise ParameterError(f"rules must be a rule base or its text, got {rules!r:.100}.")
+    if given.concludes_sets:
+        return _train_sets(given, bags, y, sample_weight, task, pos_label, training, **shared)
+    shared |= {"init": given, "missing": missing, "training": training, "verbose": verbose}
+    model: Any
+    if _holds_classes(task, bags, y, len(given.output_names)):
+        model = MIANFISClassifier(**shared, class_weight=class_weight, pos_label=pos_label)
+    else:
+        for name, value in (("class_weight", class_weight), ("pos_label", pos_label)):
+            if value is not None:
+                raise ParameterError(f"{name} is for classes, but these labels are numbers: leave it out.")
+        model = MIANFISRegressor(**shared)
+    found: RuleBase = model.fit(bags, y, sample_weight).rules_
+    return found
+
+
+def _train_sets(
+    rules: RuleBase,
+    bags: Any,
+    y: Any,
+    sample_weight: Any,
+    task: str,
+    pos_label: Any,
+    training: Training | None,
+    **settings: Any,
+) -> RuleBase:
+    """Train the sets that rules conclude, and those of their conditions."""
+    from fuzzymil.estimators._mamdani import MIMamdani
+
+    changes = {} if training is None else training.changed()
+    for name in changes:
+        if name not in ("max_epochs", "learning_rate"):
+            raise ParameterError(f"{name} does not apply to rules that conclude sets: leave it out.")
+    threshold = 0.5 if _holds_classes(task, bags, y, len(rules.output_names)) else None
+    changes = {"max_epochs": Training.max_epochs} | changes
+    model = MIMamdani(rules=rules, threshold=threshold, pos_label=pos_label, **changes, **settings)
+    found: RuleBase = model.fit(bags, y, sample_weight).rules_
+    return found
+
+
+def _holds_classes(task: str, bags: Any, y: Any, n_outputs: int) -> bool:
+    """Return whether labels are classes."""
+    choice(("auto", "classification", "regression"))("task", task)
+    if task != "auto":
+        return task == "classification"
+    some = as_bags(next(iter(bags)) if isinstance(bags, BagStream) else bags)
+    labels = bag_labels(some, y, "train_rules")
+    values = np.unique(labels)
+    if labels.dtype.kind in "iuf" and labels.ndim == 1 and len(values) == max(n_outputs, 2):
+        return bool((values == np.round(values)).all())
+    return holds_classes(labels)

@@ -1,0 +1,429 @@
+"""Short additive rules, chosen from many candidates: `RuleClassifier`, `RuleRegressor`; and diagnosis of data."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError
+from fuzzymil.bags import Bags, BagStream, as_bags
+from fuzzymil.estimators.base import (
+    BagClassifier,
+    BagRegressor,
+    EncodedLabels,
+    Learner,
+    Overview,
+    require_bags,
+    summarize_stream,
+)
+from fuzzymil.estimators.inputs import MISSING, bag_labels, holds_classes, record_features
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer
+from fuzzymil.estimators.persistence import loadable
+from fuzzymil.explain.coverage import Coverage, used_features
+from fuzzymil.learn.choose import DataDiagnosis, choose_rules, diagnose, informative_features
+from fuzzymil.learn.train.partition import sampled_by_class
+from fuzzymil.learn.train.progress import counting_bar
+from fuzzymil.learn.train.scaling import Measures
+from fuzzymil.rules import RuleBase
+
+
+class _RuleLearner(Learner):
+    """What both share: choosing rules."""
+
+    max_rules: int | None
+    max_conditions: int | None
+    n_estimators: int
+
+    checks: ClassVar[Mapping[str, Check]] = {
+        "max_rules": either(None, otherwise=integer(1)),
+        "max_conditions": either(None, otherwise=integer(1)),
+        "missing": choice(MISSING),
+        "n_estimators": integer(1),
+        "verbose": either(True, False, otherwise=integer(0)),
+        "random_state": either(
+            None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
+        ),
+    }
+
+    def _check_settings(self) -> None:
+        check_parameters(self, self.checks)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose rules that explain the labels of bags.
+
+        Parameters
+        ----------
+        X : Bags, BagStream, or anything `as_bags` accepts
+            Of a stream, rules are chosen from a sample of the bags.
+        y : array of shape (n_bags,), or (n_bags, n_outputs) for several numbers, optional
+            Label of each bag. Default: the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
+        """
+        self._check_settings()
+        if isinstance(X, BagStream):
+            summary = summarize_stream(self, X, y, sample_weight)
+            bags, labels = summary.sample
+            features, overview, rng = _Features(bags, bags), summary.overview, check_random_state(self.random_state)
+            _require_all_classes(summary.labels, labels)
+        else:
+            everything = self._bags_to_learn_from(X)
+            require_bags(everything.n_bags)
+            labels = self._encode(everything, y, sample_weight)
+            features, rng = _Features.of(everything, labels), check_random_state(self.random_state)
+            overview = Overview(Measures.of_bags(features.bags), labels.targets, labels.weights)
+            bags, places, factors = sampled_by_class(features.bags, labels.groups)
+            labels = labels.only(places)
+            labels = dataclasses.replace(labels, weights=labels.weights * factors)
+        with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
+            found = choose_rules(
+                bags,
+                labels.targets,
+                labels.weights,
+                labels.groups,
+                scaling=self._scaling(overview.measures, overview.targets),
+                classes=labels.classes is not None,
+                outputs=labels.outputs,
+                n_rules=self.max_rules,
+                max_conditions=self.max_conditions,
+                n_members=self.n_estimators,
+                rng=rng,
+                missing_values=self._stand_ins(bags),
+                may_ask_missing=self.missing == "condition",
+                progress=progress,
+            )
+        record_features(self, features.everything)
+        self._record_labels(labels)
+        self.coverage_ = features.coverage(found.members)
+        self._set_rules([*map(features.widen, found.members)], functools.partial(_widened, features, found.initial))
+        self.held_out_costs_ = found.held_out_costs
+        self.n_bags_chosen_from_ = bags.n_bags
+        self.loss_ = found.cost
+        return self
+
+    def _set_rules(self, members: Sequence[RuleBase], initial: RuleBase | Callable[[], RuleBase]) -> None:
+        self._members = [*members]
+        self._initial = initial
+
+    @property
+    def initial_rules_(self) -> RuleBase:
+        """The rules of the first member before their sets were refined."""
+        check_is_fitted(self)
+        if not isinstance(self._initial, RuleBase):  # made on first use: few need it
+            self._initial = self._initial()
+        return self._initial
+
+    def with_rules(self, rules: RuleBase) -> Self:
+        """Return a fitted copy that predicts with other rules, for example edited, simplified or trained ones.
+
+        Classes and features stay those of this model; the copy has one member.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Rules over the model's features, with as many outputs as its own.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleClassifier
+        >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+        >>> model = RuleClassifier(random_state=0).fit(bags, [0, 1, 0, 1])
+        >>> none = model.rules_.edit(conclusions={1: 0}, default=-1)
+        >>> model.with_rules(none).predict(bags).tolist()
+        [0, 0, 0, 0]
+        """
+        rules = self._suitable(rules)
+        model = copy.copy(self)
+        model._set_rules([rules], self.initial_rules_)
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        if hasattr(self, "_initial"):
+            self._initial = self.initial_rules_  # copies and pickles do not carry the training bags
+        return dict(super().__getstate__())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(getattr(self, "_members", ()))
+
+
+def _widened(features: _Features, initial: Callable[[], RuleBase]) -> RuleBase:
+    return features.widen(initial())
+
+
+class _Features(NamedTuple):
+    """The bags to learn from, which may have only some of very many sparse features."""
+
+    everything: Bags
+    bags: Bags
+    places: Array | None = None  # of their features; None: all
+
+    @classmethod
+    def of(cls, bags: Bags, labels: EncodedLabels) -> _Features:
+        """Return the bags as they are, unless they are sparse and large: then with features that may matter, dense."""
+        if not bags.is_large_sparse:
+            return cls(bags, bags)
+        places = informative_features(bags, labels.targets, labels.weights)
+        return cls(bags, bags.select_features(places), places)
+
+    def widen(self, found: RuleBase) -> RuleBase:
+        """Return rules over all features."""
+        return found if self.places is None else found.over(self.everything.names)
+
+    def coverage(self, members: Sequence[RuleBase]) -> Coverage:
+        """Return what is remembered of the bags that rules were learned from."""
+        found = Coverage.of(self.bags, used_features(members))
+        if self.places is None:
+            return found
+        return dataclasses.replace(found, columns=tuple(self.places[list(found.columns)].tolist()))
+
+
+def _require_all_classes(labels: EncodedLabels, sample: EncodedLabels) -> None:
+    """Raise if a sample of a stream lacks a class: no rule could be found for it."""
+    absent = np.setdiff1d(labels.groups, sample.groups)
+    if labels.classes is not None and len(absent):
+        raise InputError(
+            f"Rules are chosen from a sample of {len(sample.groups):,} of the {len(labels.groups):,} bags, which has "
+            f"none of the class {labels.classes[absent[0]]!r}: load the bags into memory, where every class gets its "
+            "share of the sample, or train a network on all of them (MIANFISClassifier)."
+        )
+
+
+@loadable
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class RuleClassifier(BagClassifier, _RuleLearner):
+    """Short fuzzy rules that classify bags, chosen from many candidates; their conclusions add up to a logit.
+
+    Try this first. There is one output for two classes, and one output per class for more.
+
+    Parameters
+    ----------
+    max_rules : int or None, default None
+        Maximum number of rules; None: 50. Usually a few suffice.
+    max_conditions : int or None, default None
+        Maximum number of conditions in a rule. Rules have at most three anyway, except for those that compare
+        instances with a prototype in all features; these are only chosen where they explain more bags, and never with
+        a ``max_conditions`` below the number of features.
+    missing : {"median", "average", "condition", "ignore", "error"}, default "median"
+        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
+        satisfies a condition to the degree that the training instances do on average. "condition": as "median", and
+        rules may ask whether a value is missing. "ignore": it satisfies every condition. "error": raise an error.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes: given by label, inversely proportional to class frequencies, or equal (None).
+    pos_label : label or None, default None
+        Of two classes, the positive one, whose logit the rules add up to. None: the one that sorts last.
+    n_estimators : int, default 1
+        Number of rule bases whose outputs are averaged; they differ in the folds of cross-validation and in the
+        prototypes that are compared. 1 keeps the model readable.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or None, default None
+        Random seed. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    rules_ : RuleBase
+        The chosen rules, in the units of the data; with several members, those of the first.
+    members_ : list of RuleBase
+        All members. Predictions average their outputs.
+    initial_rules_ : RuleBase
+        ``rules_`` before their sets were refined.
+    held_out_costs_ : dict
+        Mean cross-entropy on held-out bags of each kind of candidates, and without any rule ("no rules"). Empty with
+        fewer than ten bags, or a single bag in one of two classes.
+    n_bags_chosen_from_ : int
+        Number of bags that candidates were compared on; not saved. If all bags have more than 50,000 instances
+        together, this is a sample in which every class has its share.
+    loss_ : float
+        Mean cross-entropy of the first member on these bags; not saved.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features; only if the bags have names.
+    classes_ : array of shape (n_classes,)
+        Class labels, sorted.
+    pos_label_ : label or None
+        Of two classes, the positive one.
+
+    See Also
+    --------
+    MIANFISClassifier : the network of Khalifa and Frigui.
+    train_rules : trains rules; ``model.with_rules(train_rules(model.rules_, bags))``.
+
+    Notes
+    -----
+    Candidates are conditions on single features with a quantifier over the instances (SOME, AT LEAST k, ON AVERAGE),
+    the number of instances, conjunctions of up to three conditions on the same instance, and prototypes in all
+    features. A path of L1-penalized fits selects few of them; cross-validation on the bags given to `fit` decides how
+    strong the penalty is, which kind of candidates is used and how many rules are kept, in favor of fewer and shorter
+    rules. Then the sets are refined by gradient. The outputs of the rules add up to the logit of the positive class,
+    or to one logit per class (``rules_.normalize`` is False).
+
+    Examples
+    --------
+    >>> from fuzzymil.datasets import make_planted
+    >>> bags = make_planted("count", 100, n_noise=3, random_state=0)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
+    >>> print(model.rules_)
+    Default: y = -5.1...
+    Rule 1: IF AT LEAST 3 A is high THEN y += 10...
+    """
+
+    max_rules: int | None = dataclasses.field(default=None, kw_only=False)
+    max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
+    missing: str = "median"
+    class_weight: Any = None
+    pos_label: Any = None
+    n_estimators: int = 1
+    verbose: bool = False
+    random_state: Any = None
+
+    _loss = _intended_loss = "cross_entropy"
+    checks: ClassVar[Mapping[str, Check]] = {**_RuleLearner.checks, **BagClassifier.class_checks}
+
+
+@loadable
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class RuleRegressor(BagRegressor, _RuleLearner):
+    """Short fuzzy rules that predict numbers for bags, chosen from many candidates; their conclusions add up.
+
+    Try this first. Targets are standardized internally; the rules conclude in the units of the targets.
+
+    Parameters
+    ----------
+    max_rules : int or None, default None
+        Maximum number of rules; None: 50. Usually a few suffice.
+    max_conditions : int or None, default None
+        Maximum number of conditions in a rule; see `RuleClassifier`.
+    missing : {"median", "average", "condition", "ignore", "error"}, default "median"
+        What a missing value (NaN) means; see `RuleClassifier`.
+    n_estimators : int, default 1
+        Number of rule bases whose outputs are averaged; 1 keeps the model readable.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or None, default None
+        Random seed. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    rules_ : RuleBase
+        The chosen rules, in the units of the data; with several members, those of the first.
+    members_ : list of RuleBase
+        All members. Predictions average their outputs.
+    initial_rules_ : RuleBase
+        ``rules_`` before their sets were refined.
+    held_out_costs_ : dict
+        Half the mean squared error of standardized targets on held-out bags, for each kind of candidates, and without
+        any rule ("no rules"). Empty with fewer than ten bags.
+    n_bags_chosen_from_ : int
+        Number of bags that candidates were compared on; see `RuleClassifier`.
+    loss_ : float
+        Half the mean squared error of standardized targets on these bags; not saved.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features; only if the bags have names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fuzzymil.datasets import make_planted
+    >>> bags = make_planted("some", 100, n_noise=2, random_state=0)
+    >>> model = RuleRegressor(random_state=0).fit(bags, [bag[:, 0].max() for bag in bags])
+    >>> model.score(bags, [bag[:, 0].max() for bag in bags]) > 0.9
+    True
+    """
+
+    max_rules: int | None = dataclasses.field(default=None, kw_only=False)
+    max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
+    missing: str = "median"
+    n_estimators: int = 1
+    verbose: bool = False
+    random_state: Any = None
+
+
+def diagnose_data(
+    bags: Any,
+    y: Any = None,
+    *,
+    task: str = "auto",
+    max_rules: int | None = None,
+    max_conditions: int | None = None,
+    verbose: bool = False,
+    random_state: Any = 0,
+) -> DataDiagnosis:
+    """Find out which kind of bag problem some data pose.
+
+    Each kind of rule (one condition on some instance, averages, several conditions together, counts, prototypes) is
+    compared on held-out bags with simple baselines: the number of instances alone, a random forest and a linear model
+    on the mean, minimum and maximum of each feature in a bag, and the majority class or mean.
+
+    Parameters
+    ----------
+    bags : Bags, or anything `as_bags` accepts
+    y : array of shape (n_bags,), optional
+        Label of each bag. Default: the labels of the bags.
+    task : {"auto", "classification", "regression"}, default "auto"
+        What the labels are. "auto": numbers if one has a fractional part, or if there are more than 20 different ones
+        or more than one for every two bags; otherwise classes.
+    max_rules, max_conditions : int or None, default None
+        See `RuleClassifier`.
+    verbose : bool, default False
+        Whether to show a progress bar.
+    random_state : int, RandomState or None, default 0
+
+    Returns
+    -------
+    DataDiagnosis
+        ``print`` it.
+
+    Notes
+    -----
+    All bags have equal weights, and missing values are allowed. The penalty of the rules and of the linear model is the
+    best one on the same folds, so their results are a little too good: `cross_val_scores` or ``fuzzymil evaluate`` tell
+    how good a model will be on new bags.
+
+    Examples
+    --------
+    >>> from fuzzymil.datasets import make_planted
+    >>> bags = make_planted("pair", n_bags=100, n_noise=2, random_state=0)
+    >>> found = diagnose_data(bags)
+    >>> found.kind
+    'conjunctions'
+    >>> print(found.facts())
+    100 bags, 713 instances (4-10 per bag), 4 features, 0 missing values
+    0: 50 bags, 4-10 instances each (median 6.5)
+    1: 50 bags, 4-10 instances each (median 7.5)
+    """
+    if isinstance(bags, BagStream):
+        raise InputError("diagnose_data takes bags in memory: pass one part of the stream, or some joined.")
+    choice(("auto", "classification", "regression"))("task", task)
+    classes = holds_classes(bag_labels(as_bags(bags), y, "diagnose_data")) if task == "auto" else task != "regression"
+    kind = RuleClassifier if classes else RuleRegressor
+    model = kind(max_rules, max_conditions, missing="ignore", verbose=verbose, random_state=random_state)
+    model._check_settings()
+    everything = model._bags_to_learn_from(bags)
+    labels = model._encode(everything, y, None)
+    _, places, _ = sampled_by_class(everything, labels.groups)
+    with counting_bar("Comparing methods", enabled=bool(verbose)) as progress:
+        return diagnose(
+            everything,
+            labels.targets,
+            labels.groups,
+            places=places,
+            labels=None if labels.classes is None else labels.classes.tolist(),
+            scaling=model._scaling(Measures.of_bags(everything), labels.targets),
+            outputs=labels.outputs,
+            n_rules=max_rules,
+            max_conditions=max_conditions,
+            rng=check_random_state(copy.deepcopy(random_state)),
+            progress=progress,
+        )

@@ -1,0 +1,445 @@
+"""Premises whose fuzzy sets move: how true they are in some bags, and the derivatives of that, in NumPy.
+
+Choosing rules compares thousands of small premises and moves the sets of the best; to compile a program for each would
+take longer than the comparison. The values are those of `fuzzymil.inference.premises`, which is tested.
+
+A *move* is a vector that is 0 where the sets are: 1 in any direction is a great change. Locations shift by a part of
+the spread of their feature; widths, shapes and slopes are multiplied by its exponential.
+
+Axes: b bags, i instances, c movable conditions, p parts, r rules, d features, t values that a missing one stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.inference.engines.numpy import order_statistics
+from fuzzymil.inference.membership import MembershipFunction, Sigmoid, family
+from fuzzymil.inference.missing import missing_degrees
+from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts
+
+__all__ = ["Movable", "MovableGaussians", "MovablePremises"]
+
+_STEP = 0.3  # a move of 1 shifts a location by this many standard deviations of its feature
+_FARTHEST = 1e300  # a finite distance, instead of an infinite one, can be multiplied by 0
+
+Pullback = Callable[[Array], Array]
+"""A function from the derivatives (b, r) of some number by the truths to its derivatives by the moves."""
+
+
+class Movable(Protocol):
+    """Premises whose fuzzy sets can be moved."""
+
+    @property
+    def n_moves(self) -> int:
+        """Length of a move."""
+        ...
+
+    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
+        """Return the truth (b, r) of the premises after a move, and how its derivatives become those of the move."""
+        ...
+
+
+class _Conditions(NamedTuple):
+    """Movable conditions with sets of one family."""
+
+    family: type[MembershipFunction]
+    rows: Array  # (c,), of the sets in the network's arrays, and the features
+    columns: Array
+    parts: Array  # (c,)
+    start: int  # of their moves, one parameter after the other
+    parameters: tuple[Array, ...]  # (c,) each, where nothing has moved
+
+    def moved(self, moves: Array, unit: Array) -> tuple[Array, ...]:
+        """Return the parameters after a move."""
+        steps = self._own(moves)
+        return tuple(
+            value + unit * step if role == "location" else value * np.exp(step)
+            for role, value, step in zip(self.family.roles().values(), self.parameters, steps, strict=True)
+        )
+
+    def add_slopes(self, found: Array, slopes: Sequence[Array], parameters: tuple[Array, ...], unit: Array) -> None:
+        """Set the derivatives by the moves, given those by the parameters, (c,) each."""
+        roles = self.family.roles().values()
+        for place, role, slope, value in zip(self._own(found), roles, slopes, parameters, strict=True):
+            place += slope * (unit if role == "location" else value)
+
+    def _own(self, moves: Array) -> Array:
+        shape = len(self.parameters), len(self.rows)
+        return moves[self.start : self.start + shape[0] * shape[1]].reshape(shape)
+
+
+class MovablePremises:
+    """Quantified premises on some bags, whose sets can be moved.
+
+    Every premise is a conjunction of parts under the product; every part *some*, *all*, *at least* or *on average* of
+    a conjunction. Sets without `MembershipFunction.log_mu_slopes`, and conditions under OR and NOT, stay.
+
+    Parameters
+    ----------
+    parts : Parts
+    sets, masks
+        As for `fuzzymil.inference.premises.log_truth_of_parts`.
+    instances : array of shape (i, d)
+    offsets : array of shape (b + 1,)
+    unit : array of shape (d,)
+        Standard deviations of the features.
+    missing_values : array of shape (t, d), optional
+        What a missing value stands for. None: it satisfies every condition.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.premises import Join
+    >>> group = Group(("row", True), (0,), (((0, 0),),), ("sigmoid",))
+    >>> parts = Parts((group,), (("some", 1),), (Join(("part", 0), (0,), ((0,),)),), (0,))
+    >>> sets, masks = {"sigmoid": (np.array([[2.0]]), np.array([[1.0]]))}, {"sigmoid": np.ones((1, 1))}
+    >>> bags = np.array([[0.0], [2.0], [4.0]]), np.array([0, 2, 3])
+    >>> truth, pullback = MovablePremises(parts, sets, masks, *bags, np.ones(1)).evaluate(np.zeros(2))
+    >>> truth[:, 0].round(2).tolist(), pullback(np.ones((2, 1))).round(2).tolist()  # by center, and by slope
+    ([0.5, 0.88], [-0.11, 0.21])
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        sets: Mapping[str, tuple[Array, ...]],
+        masks: Mapping[str, Array],
+        instances: Array,
+        offsets: Array,
+        unit: Array,
+        missing_values: Array | None = None,
+    ) -> None:
+        self._offsets, self._sizes = offsets, np.diff(offsets)
+        self._owner = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        self._rules, self._quantifiers = np.array(parts.rules, int), [_known_quantifier(q) for q in parts.quantifiers]
+        self._unit, self._missing_values = _STEP * unit, missing_values
+        n_parts = len(self._rules)
+        movable: dict[str, list[tuple[Place, int]]] = {}
+        fixed, n_conditions = [], np.zeros(n_parts, int)
+        for group in parts.truths:
+            own, rest = _movable_conditions(group)
+            for part, places in zip(group.rules, group.places, strict=True):
+                n_conditions[part] = len(places)
+                for number in own:
+                    movable.setdefault(group.families[number], []).append((places[number], part))
+            if rest != ("and",):
+                fixed.append(Group(rest, group.rules, group.places, group.families))
+        # Which value decides on a threshold is known beforehand, unless a missing one may, to a degree that changes.
+        partly: Array = np.zeros(instances.shape[1], bool)
+        if missing_values is not None:
+            partly = np.asarray(np.isnan(instances).any(axis=0))
+        self._thresholds: list[tuple[_Conditions, Array]] = []
+        self._conditions: list[_Conditions] = []
+        start = 0
+        for kind, conditions in movable.items():
+            rows, columns = np.array([place for place, _ in conditions], int).T
+            where = np.array([part for _, part in conditions], int)
+            decided = np.array([self._quantifiers[part][0] in ("some", "at least") for part in where], bool)
+            alone = np.full(len(where), family(kind) is Sigmoid)
+            alone &= (n_conditions[where] == 1) & decided & ~partly[columns]
+            for chosen, is_threshold in ((alone, True), (~alone, False)):
+                if not chosen.any():
+                    continue
+                values = tuple(each[rows[chosen], columns[chosen]] for each in sets[kind])
+                same = _Conditions(family(kind), rows[chosen], columns[chosen], where[chosen], start, values)
+                start += len(values) * int(chosen.sum())
+                if is_threshold:
+                    self._thresholds.append((same, self._decisive_values(same, instances)))
+                else:
+                    self._conditions.append(same)
+        self.n_moves = start
+        self._x = [instances[:, each.columns] for each in self._conditions]
+        self._unknown = [np.isnan(x) for x in self._x]
+        self._x = [np.where(gone, 0.0, x) for x, gone in zip(self._x, self._unknown, strict=True)]
+        simple = np.zeros(n_parts, bool)
+        for each, _ in self._thresholds:
+            simple[each.parts] = True
+        self._counting = np.flatnonzero(n_conditions == 0)  # of all instances
+        self._places = np.flatnonzero(~simple & (n_conditions > 0))
+        place_of = np.full(n_parts, -1)
+        place_of[self._places] = np.arange(len(self._places))
+        self._incidence = [
+            (place_of[each.parts][:, None] == np.arange(len(self._places))).astype(float) for each in self._conditions
+        ]
+        self._log_fixed = np.zeros((len(instances), len(self._places)))
+        if fixed:
+            which = [part for group in fixed for part in group.rules]
+            self._log_fixed[:, place_of[which]] = _log_truth_of_fixed(
+                fixed, which, sets, masks, instances, missing_values
+            )
+
+    def moved(self, moves: Array) -> dict[Place, MembershipFunction]:
+        """Return the sets after a move, by their places in the network's arrays."""
+        found: dict[Place, MembershipFunction] = {}
+        for each in (*(own for own, _ in self._thresholds), *self._conditions):
+            places = zip(each.rows.tolist(), each.columns.tolist(), strict=True)
+            values = zip(*each.moved(moves, self._unit[each.columns]), strict=True)
+            found |= {place: each.family(*map(float, own)) for place, own in zip(places, values, strict=True)}
+        return found
+
+    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
+        """Return the truth (b, r) of the premises after a move, and how its derivatives become those of the move."""
+        degrees = np.ones((len(self._sizes), len(self._rules)))
+        for p in self._counting:
+            degrees[:, p] = self._sizes >= self._quantifiers[p][1]
+        by_value = []
+        with np.errstate(over="ignore"):
+            for each, values in self._thresholds:
+                parameters = each.moved(moves, self._unit[each.columns])
+                degrees[:, each.parts] = np.exp(_log_mu(each.family, values, parameters))
+                by_value.append((each, parameters, each.family.log_mu_slopes(values, *parameters)))
+        log_truth, by_instance = self._log_fixed, []
+        for each, x, unknown, incidence in zip(self._conditions, self._x, self._unknown, self._incidence, strict=True):
+            parameters = each.moved(moves, self._unit[each.columns])
+            log_mu, slopes = self._log_memberships(each, x, unknown, parameters)
+            by_instance.append((each, parameters, slopes, incidence))
+            log_truth = log_truth + log_mu @ incidence
+        deciding = self._join(degrees, log_truth)
+        truth = np.ones((len(self._sizes), int(self._rules.max(initial=-1)) + 1))
+        for part, rule in enumerate(self._rules.tolist()):
+            truth[:, rule] *= degrees[:, part]
+
+        def pullback(slopes: Array) -> Array:
+            found = np.zeros(self.n_moves)
+            by_degree = self._slopes_of_parts(slopes, degrees)
+            inner = by_degree * degrees  # by the logarithms of the degrees
+            for each, parameters, own in by_value:
+                weight = inner[:, each.parts]
+                with np.errstate(over="ignore", invalid="ignore"):
+                    total = [np.where(weight == 0, 0.0, weight * value).sum(axis=0) for value in own]
+                each.add_slopes(found, total, parameters, self._unit[each.columns])
+            of_rows = np.zeros_like(log_truth)
+            for g, p in enumerate(self._places):
+                rows = deciding[g]
+                if rows is None:  # the mean over instances
+                    share = np.exp(log_truth[:, g]) / self._sizes[self._owner]
+                    of_rows[:, g] = by_degree[self._owner, p] * share
+                else:
+                    reached = degrees[:, p] > 0
+                    np.add.at(of_rows[:, g], rows[reached], inner[reached, p])
+            for each, parameters, derivatives, incidence in by_instance:
+                weight = of_rows @ incidence.T
+                total = [(weight * value).sum(axis=0) for value in derivatives]
+                each.add_slopes(found, total, parameters, self._unit[each.columns])
+            return found
+
+        return truth, pullback
+
+    def _decisive_values(self, conditions: _Conditions, instances: Array) -> Array:
+        """Return the value (b, c) on which each threshold decides."""
+        features, places = np.unique(conditions.columns, return_inverse=True)
+        nth = np.array([self._quantifiers[part][1] for part in conditions.parts]) - 1
+        greatest, least = order_statistics(instances[:, features], self._offsets, int(nth.max()) + 1)
+        rises = conditions.parameters[1] > 0
+        values = np.where(rises, greatest[nth, :, places].T, least[nth, :, places].T)
+        return np.where(np.isfinite(values), values, np.copysign(_FARTHEST, values))
+
+    def _log_memberships(
+        self, conditions: _Conditions, x: Array, unknown: Array, parameters: tuple[Array, ...]
+    ) -> tuple[Array, list[Array]]:
+        """Return log-memberships (i, c) and their derivatives by each parameter, (i, c) each."""
+        kind = conditions.family
+        log_mu = _log_mu(kind, x, parameters)
+        slopes = list(kind.log_mu_slopes(x, *parameters))
+        if not unknown.any():
+            return log_mu, slopes
+        of_missing, theirs = 0.0, [0.0] * len(slopes)
+        if self._missing_values is not None:
+            values = self._missing_values[:, conditions.columns]
+            each = _log_mu(kind, values, parameters)
+            total = np.logaddexp.reduce(each, axis=0)
+            share = np.exp(each - total)
+            of_missing = total - np.log(len(each))
+            theirs = [(share * own).sum(axis=0) for own in kind.log_mu_slopes(values, *parameters)]
+        slopes = [np.where(unknown, missing, own) for missing, own in zip(theirs, slopes, strict=True)]
+        return np.where(unknown, of_missing, log_mu), slopes
+
+    def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
+        """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""
+        starts = self._offsets[:-1]
+        found: list[Array | None] = []
+        for g, p in enumerate(self._places):
+            (quantifier, count), values = self._quantifiers[p], log_truth[:, g]
+            if quantifier == "on average":
+                degrees[:, p] = np.add.reduceat(np.exp(values), starts) / self._sizes
+                found.append(None)
+                continue
+            if count == 1:
+                reduced = (np.minimum if quantifier == "all" else np.maximum).reduceat(values, starts)
+                rows = np.where(values == reduced[self._owner], np.arange(len(values)), len(values))
+                deciding = np.minimum.reduceat(rows, starts)
+            else:
+                order = np.lexsort((-values, self._owner))
+                deciding = order[np.minimum(starts + count - 1, len(order) - 1)]
+            degrees[:, p] = np.where(self._sizes >= count, np.exp(values[deciding]), 0.0)
+            found.append(deciding)
+        return found
+
+    def _slopes_of_parts(self, slopes: Array, degrees: Array) -> Array:
+        """Return derivatives (b, p) from those of the rules, (b, r): each times the degrees of the other parts."""
+        found = slopes[:, self._rules]
+        for r in np.flatnonzero(np.bincount(self._rules, minlength=slopes.shape[1]) > 1):
+            parts = np.flatnonzero(self._rules == r)
+            for p in parts:
+                found[:, p] = slopes[:, r] * degrees[:, parts[parts != p]].prod(axis=1)
+        return found
+
+
+def _known_quantifier(quantifier: tuple[str, int] | None) -> tuple[str, int]:
+    if quantifier is None or quantifier[0] not in ("some", "all", "at least", "on average"):
+        raise ParameterError(f"Sets can move under 'some', 'all', 'at least' and 'on average', got {quantifier!r}.")
+    return quantifier
+
+
+def _movable_conditions(group: Group) -> tuple[list[int], Form]:
+    """Return the conditions of a group whose sets can move, and the form of what is left."""
+    if group.form[0] == "row":
+        leaves: tuple[Form, ...] = tuple(("is", n, (), group.form[1]) for n in range(len(group.families)))
+    else:
+        leaves = group.form[1:] if group.form[0] == "and" else (group.form,)
+    moves = [leaf[0] == "is" and not leaf[2] and _has_slopes(group.families[leaf[1]]) for leaf in leaves]
+    rest = (leaf for leaf, own in zip(leaves, moves, strict=True) if not own)
+    return [leaf[1] for leaf, own in zip(leaves, moves, strict=True) if own], ("and", *rest)
+
+
+def _log_mu(kind: type[MembershipFunction], x: Any, parameters: tuple[Any, ...]) -> Array:
+    return np.asarray(kind.log_mu(x, *parameters))
+
+
+def _has_slopes(kind: str) -> bool:
+    return family(kind).log_mu_slopes is not MembershipFunction.log_mu_slopes
+
+
+def _log_truth_of_fixed(
+    groups: list[Group],
+    which: list[int],
+    sets: Mapping[str, tuple[Array, ...]],
+    masks: Mapping[str, Array],
+    instances: Array,
+    missing_values: Array | None,
+) -> Array:
+    """Return the log-truths (i, n) of what does not move in some parts."""
+    place = {part: n for n, part in enumerate(which)}
+    groups = [group._replace(rules=tuple(place[part] for part in group.rules)) for group in groups]
+    missing = np.isnan(instances)
+    x: Any = instances
+    known: Any = None
+    degrees = None
+    if missing.any():
+        x, known = np.where(missing, 0.0, instances), 1.0 - missing
+        degrees = missing_degrees(sets, masks, missing_values)
+    parts = Parts(tuple(groups), (), (), ())
+    found: Any = log_truth_of_parts(parts, dict(sets), dict(masks), "product", "algebraic", x, known, None, degrees)
+    return np.asarray(found)
+
+
+class MovableGaussians:
+    """Conjunctions of Gaussian sets over all features at once, joined over the instances by SOME or ON AVERAGE.
+
+    Values and derivatives are computed by matrix products, which is exact enough for standardized features.
+
+    Parameters
+    ----------
+    quantifiers : sequence of str
+        "some" or "on average", one per rule.
+    centers, widths : arrays of shape (r, d)
+    instances : array of shape (i, d)
+        Standardized.
+    offsets : array of shape (b + 1,)
+    missing_values : array of shape (t, d), optional
+        What a missing value stands for. None: it is near every point.
+
+    Examples
+    --------
+    >>> bags = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([0, 2, 3])
+    >>> near = MovableGaussians(["some", "on average"], np.zeros((2, 2)), np.ones((2, 2)), *bags)
+    >>> near.evaluate(np.zeros(near.n_moves))[0].round(2).tolist()
+    [[1.0, 0.57], [0.61, 0.61]]
+    """
+
+    def __init__(
+        self,
+        quantifiers: Sequence[str],
+        centers: Array,
+        widths: Array,
+        instances: Array,
+        offsets: Array,
+        missing_values: Array | None = None,
+    ) -> None:
+        self.centers, self.widths = centers, widths
+        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
+        self._owner = np.repeat(np.arange(len(self._sizes)), self._sizes)
+        self._average = np.array([name == "on average" for name in quantifiers], bool)
+        known = ~np.isnan(instances)
+        self._known = None if known.all() else known.astype(float)
+        self._missing_values = None if known.all() else missing_values
+        self._x = np.where(known, instances, 0.0)
+        self._squares = np.square(self._x)
+
+    @property
+    def n_moves(self) -> int:
+        """Two per feature of each rule: its center, and the logarithm of its width."""
+        return 2 * self.centers.size
+
+    def moved(self, moves: Array) -> tuple[Array, Array]:
+        """Return centers and widths after a move, (r, d) each."""
+        shift, wider = moves.reshape(2, *self.centers.shape)
+        return self.centers + _STEP * shift, self.widths * np.exp(wider)
+
+    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
+        """Return the truth (b, r) of the rules after a move, and how its derivatives become those of the move."""
+        centers, widths = self.moved(moves)
+        precision = 0.5 / np.square(widths)
+        x, starts, sizes = self._x, self._starts, self._sizes
+        constant: Array = np.square(centers) * precision
+        constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
+        # In place: these are by far the largest arrays, and to make another takes longer than to fill it.
+        log_truth = x @ (2 * centers * precision).T
+        log_truth -= self._squares @ precision.T
+        log_truth -= constant
+        np.minimum(log_truth, 0.0, out=log_truth)
+        unknown = None
+        if self._missing_values is not None and self._known is not None:
+            unknown = 1 - self._known
+            away = self._missing_values[:, None, :] - centers
+            each = -np.square(away) * precision
+            of_missing = np.logaddexp.reduce(each, axis=0)
+            share_of = np.exp(each - of_missing)  # how much each of the values counts
+            log_truth += unknown @ (of_missing - np.log(len(each))).T
+        truth = np.empty((len(sizes), len(centers)))
+        average = self._average
+        weights = np.exp(log_truth[:, average])
+        truth[:, average] = np.add.reduceat(weights, starts, axis=0) / sizes[:, None]
+        some = log_truth[:, ~average] if average.any() else log_truth
+        greatest = np.maximum.reduceat(some, starts, axis=0)
+        truth[:, ~average] = np.exp(greatest)
+
+        def pullback(slopes: Array) -> Array:
+            # How much each instance counts for each rule, as a sparse matrix (r, i).
+            rows = np.where(some == greatest[self._owner], np.arange(len(x))[:, None], len(x))
+            witnesses = np.minimum.reduceat(rows, starts, axis=0)
+            shape = (len(centers), len(x))
+            places = np.broadcast_to(np.flatnonzero(~average), witnesses.shape)
+            values = (slopes * truth)[:, ~average]
+            share = sparse.csr_matrix((values.ravel(), (places.ravel(), witnesses.ravel())), shape=shape)
+            if average.any():
+                mean = np.zeros(shape)
+                mean[average] = ((slopes[:, average] / sizes[:, None])[self._owner] * weights).T
+                share = sparse.csr_matrix(share + mean)
+            total = np.asarray(share.sum(axis=1)) if self._known is None else share @ self._known
+            near, nearer = share @ x, share @ self._squares
+            by_center = 2 * precision * (near - total * centers)
+            by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))
+            if unknown is not None:
+                often = 2 * precision * (share @ unknown)
+                by_center += often * (share_of * away).sum(axis=0)
+                by_width += often * (share_of * np.square(away)).sum(axis=0)
+            return np.concatenate([_STEP * by_center.ravel(), by_width.ravel()])
+
+        return truth, pullback
