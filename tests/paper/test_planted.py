@@ -10,7 +10,7 @@ from rich.console import Console
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, Training
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, RuleClassifier, Training
 from fuzzymil.comparators import APR, EmbeddingForest, EmbeddingLogistic
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.estimators import network_parameters
