@@ -5,7 +5,8 @@ from typer.testing import CliRunner
 
 from fuzzymil.cli import app
 
-SMALL = ["--n-rules", "2", "--max-epochs", "3"]
+NETWORK = ["--method", "mi-anfis"]
+SMALL = [*NETWORK, "--n-rules", "2", "--max-epochs", "3"]
 COLUMNS = ["--bag", "box", "--label", "color"]
 
 

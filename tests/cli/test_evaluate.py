@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from runner import COLUMNS, SMALL, bad, good, run
+from runner import COLUMNS, NETWORK, SMALL, bad, good, run
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
@@ -127,7 +127,7 @@ def test_what_it_is_compared_with(desk):
     assert titles(["naive, majority", "naive"]) == ["NaiveMIL(LogisticRegression)", "majority class"]
     assert titles(None, Task.regression) == ["EmbeddingForest"]
     (looked_for,) = evaluate._others(["MISVM"], bags, 0, Task.classification, "blue")
-    assert looked_for.estimator[-1].positive == "blue"
+    assert looked_for.estimator[-1].pos_label == "blue"
     with pytest.raises(InputError, match=r"none.*naive"):
         evaluate._others(["none,naive"], bags, 0, Task.classification)
     with pytest.raises(ParameterError, match=r"Did you mean 'none'"):
@@ -221,7 +221,7 @@ def test_folds_are_limited_by_the_smallest_class(desk, capsys):
 @pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c(desk):
-    arguments = [*COLUMNS, "--n-rules", 2, "--max-epochs", 1000, "--folds", 2]
+    arguments = [*COLUMNS, *NETWORK, "--n-rules", 2, "--max-epochs", 1000, "--folds", 2]
     result = run("evaluate", desk / "boxes.csv", *arguments)
     assert result.exit_code == 130
     assert "no fold" in result.stderr

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from runner import COLUMNS, SMALL, bad, good, run, table, write
+from runner import COLUMNS, NETWORK, SMALL, bad, good, run, table, write
 
 from fuzzymil import Bags, Constraints, RuleBase, load_model
-from fuzzymil.cli._settings import Task, chosen_task, new_estimator
+from fuzzymil.cli._settings import Method, Task, chosen_task, new_estimator
 from fuzzymil.cli.fit import _scorecard
 
 
@@ -22,7 +22,7 @@ def test_fit_reports_what_it_read_and_learned(desk):
     assert f"fuzzymil rules {desk / 'model.json'}" in stdout
     model = load_model(desk / "model.json")
     assert f"{model.score(load(desk)):.1%}" in stdout
-    assert (model.n_rules, model.max_epochs, model.random_state, model.verbose) == (2, 3, 0, False)
+    assert (model.n_rules, model.training.max_epochs, model.random_state, model.verbose) == (2, 3, 0, False)
     assert tuple(model.feature_names_in_) == ("weight", "length")
 
 
@@ -37,7 +37,7 @@ def test_rules_are_chosen_by_default_and_shown(desk, tmp_path):
     assert "THEN red +=" in printed
     assert "epoch" not in printed
     again = tmp_path / "selected.json"
-    facts = json.loads(good("fit", desk / "boxes.csv", *COLUMNS, "--init", "select", "--json", "-o", again).stdout)
+    facts = json.loads(good("fit", desk / "boxes.csv", *COLUMNS, "--method", "rules", "--json", "-o", again).stdout)
     assert load_model(again).rules_ == model.rules_
     assert facts["n_rules"] == model.rules_.n_rules
 
@@ -55,14 +55,15 @@ def test_the_positive_class_can_be_chosen(desk, tmp_path):
 
 
 def test_options_of_training_train(desk, tmp_path):
-    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", 2]
-    assert "2 epochs" in good(*arguments, "-o", tmp_path / "m.json").stdout
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", 2, "-o", tmp_path / "m.json"]
+    assert "2 epochs" in good(*arguments, *NETWORK).stdout
     assert load_model(tmp_path / "m.json").rules_.normalize
-    message = bad(*arguments, "--init", "select", "-o", tmp_path / "m.json")
-    assert "max_epochs" in message
-    assert "--init kmeans" in message
+    assert "--max-epochs does not belong to --method rules (--method mi-anfis has it)" in bad(*arguments)
+    assert "--alpha does not belong to --method anfis" in bad(*arguments, "--method", "anfis", "--alpha", "5")
+    assert "'loss' of --method rules" in bad(*arguments[:4], "--set", "loss=hinge")
+    assert "--checkpoint does not belong to --method rules" in bad(*arguments[:4], "--checkpoint", tmp_path)
     help = good("fit", "--help").stdout
-    assert help.index("--n-rules") < help.index("instead of choosing rules") < help.index("--alpha")
+    assert help.index("--n-rules") < help.index("Training (--method") < help.index("--alpha")
 
 
 def test_bounds_and_committees(desk, tmp_path):
@@ -117,7 +118,7 @@ def test_fit_for_programs(desk, tmp_path):
     options = [*SMALL, "--set", "clip=4", "--json", "-o", tmp_path / "model.json"]
     found = json.loads(good("fit", desk / "boxes.csv", *COLUMNS, *options).stdout)
     assert (found["n_rules"], found["n_epochs"], found["interrupted"]) == (2, 3, False)
-    assert load_model(tmp_path / "model.json").variant.clip == 4
+    assert load_model(tmp_path / "model.json").training.clip == 4
 
 
 def test_a_model_through_a_pipe_is_the_same(desk):
@@ -181,7 +182,7 @@ def test_training_starts_from_expert_rules(desk, tmp_path):
         tmp_path / "expert.rules",
         "VARIABLE weight: heavy = Gaussian(4, 1)\nIF weight is heavy THEN red = 1\nIF anything THEN red = 0 WITH 0.2\n",
     )
-    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--max-epochs", "3"]
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, *NETWORK, "--max-epochs", "3"]
     good(*arguments, "--init", rules, "--set", "frozen=weight", "-o", tmp_path / "model.json")
     shown = good("rules", tmp_path / "model.json").stdout
     assert "IF weight is heavy THEN red = " in shown
@@ -192,6 +193,7 @@ def test_training_starts_from_expert_rules(desk, tmp_path):
     assert "Line 1, character 11" in told
 
 
+SETS = ["--method", "mamdani"]
 MAMDANI = """
 VARIABLE weight: light = Gaussian(1, 1.5), heavy = Gaussian(4, 1)
 OUTPUT red FROM 0 TO 100: hardly = Triangular(-50, 0, 50), surely = Triangular(50, 100, 150)
@@ -205,7 +207,7 @@ def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
     rules, model = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
     arguments = ["fit", desk / "boxes.csv", "--max-epochs", "3"]
     constraints = ["--set", "frozen=red", "--set", "ordered=yes"]
-    said = good(*arguments, *COLUMNS, "--init", rules, *constraints, "-o", model)
+    said = good(*arguments, *COLUMNS, *SETS, "--init", rules, *constraints, "-o", model)
     assert "threshold between the classes is 50" in said.stderr
     assert "2 rules" in said.stdout
     assert "3 epochs" in said.stdout
@@ -227,7 +229,7 @@ def test_sets_of_mamdani_rules_are_trained(desk, tmp_path):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_the_sets_so_far(desk, tmp_path):
     rules, model = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
-    stopped = run("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, "-o", model)
+    stopped = run("fit", desk / "boxes.csv", *COLUMNS, *SETS, "--init", rules, "-o", model)
     assert stopped.exit_code == 130
     assert "of 150 epochs" in stopped.stderr
     assert f"--continue {model}" in stopped.stderr
@@ -236,8 +238,19 @@ def test_ctrl_c_keeps_the_sets_so_far(desk, tmp_path):
 
 def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
     rules, target = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
-    chosen = ["--pos-label", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
-    assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *chosen, "-o", target).stdout
+    chosen = [
+        "--init",
+        rules,
+        "--pos-label",
+        "red",
+        "--set",
+        "threshold=30",
+        "--set",
+        "defuzzify=mom",
+        "--set",
+        "max_epochs=0",
+    ]
+    assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, *SETS, *chosen, "-o", target).stdout
     model = load_model(target)
     assert (model.threshold, model.pos_label_, model.rules_.defuzzification.defuzzify) == (30, "red", "mom")
     assert model.rules_.variables == RuleBase.parse(MAMDANI).variables
@@ -246,19 +259,20 @@ def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--n-rules", "3"], r"--n-rules .*Mamdani"),
-        (["--order", "1"], r"--order .*Mamdani"),
-        (["--set", "loss=hinge"], r"'loss' of Mamdani rules"),
-        (["--set", "rules=3"], r"'rules' of Mamdani rules"),
-        (["--checkpoint", "states"], r"omit .*--checkpoint"),
+        (["--n-rules", "3"], r"--n-rules .*given"),
+        (["--order", "1"], r"--order .*--method mamdani"),
+        (["--set", "loss=hinge"], r"'loss' of --method mamdani"),
+        (["--set", "rules=3"], r"'rules' of --method mamdani"),
+        (["--checkpoint", "states"], r"without checkpoints"),
         (["--set", "defuzzify=mom"], r"centroid"),
     ],
 )
 def test_what_does_not_apply_to_mamdani_rules_is_refused(options, told, desk, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rules = write(tmp_path / "expert.rules", MAMDANI)
-    assert re.search(told, bad("fit", desk / "boxes.csv", *COLUMNS, "--init", rules, *options, "-o", "model.json"))
-    assert not (tmp_path / "model.json").exists()
+    assert re.search(told, bad("fit", desk / "boxes.csv", *COLUMNS, *SETS, "--init", rules, *options, "-o", "m.json"))
+    assert not (tmp_path / "m.json").exists()
+    assert "use --method mamdani" in bad("fit", desk / "boxes.csv", *COLUMNS, *NETWORK, "--init", rules, "-o", "m.json")
 
 
 def test_continue(desk, tmp_path):
@@ -267,14 +281,14 @@ def test_continue(desk, tmp_path):
     before, after = load_model(desk / "model.json"), load_model(tmp_path / "more.json")
     assert after.n_iter_ == 2
     assert after.initial_rules_.to_text() == before.rules_.to_text()
-    assert not after.warm_start
+    assert not after.training.warm_start
     assert "--learning-rate" in bad(*arguments, "--n-rules", 3, "-o", tmp_path / "more.json")
 
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_the_model_and_says_how_to_resume(desk, tmp_path):
     target = tmp_path / "half.json"
-    result = run("fit", desk / "boxes.csv", *COLUMNS, "--n-rules", 2, "--max-epochs", 1000, "-o", target)
+    result = run("fit", desk / "boxes.csv", *COLUMNS, *NETWORK, "--n-rules", 2, "--max-epochs", 1000, "-o", target)
     assert result.exit_code == 130
     done = len(load_model(target).history_["loss"])
     assert 0 < done < 1000
@@ -289,7 +303,7 @@ def test_ctrl_c_keeps_the_model_and_says_how_to_resume(desk, tmp_path):
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_checkpoint_resumes_to_the_same_numbers(desk, tmp_path):
-    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "--n-rules", 2, "--max-epochs", 20]
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, *NETWORK, "--n-rules", 2, "--max-epochs", 20]
     kept = ["--checkpoint", tmp_path / "kept", "-o", tmp_path / "kept.json"]
     stopped = run(*arguments, *kept)
     assert stopped.exit_code == 130
@@ -314,7 +328,20 @@ def test_advice_on_missing_values_can_be_followed(desk, tmp_path):
     good("predict", tmp_path / "m.json", data)
 
 
-def test_additive_rules_are_a_scorecard(tmp_path, capsys):
+def test_chosen_rules_are_trained_further(desk, tmp_path):
+    chosen, trained = tmp_path / "chosen.json", tmp_path / "trained.json"
+    good("fit", desk / "boxes.csv", *COLUMNS, "-o", chosen)
+    said = good("fit", desk / "boxes.csv", "--continue", chosen, "--max-epochs", 3, "-o", trained).stdout
+    before, after = load_model(chosen), load_model(trained)
+    assert type(after).__name__ == "RuleClassifier"
+    assert "Learned" in said
+    assert after.rules_ != before.rules_
+    assert [rule.premise for rule in after.rules_.rules] == [rule.premise for rule in before.rules_.rules]
+    good("fit", desk / "boxes.csv", *COLUMNS, "--n-estimators", 2, "-o", chosen)
+    assert "only a single one" in bad("fit", desk / "boxes.csv", "--continue", chosen, "-o", trained)
+
+
+def test_additive_rules_are_a_scorecard(tmp_path):
     """Their sum is a logit, unless the user names a loss."""
     card = write(tmp_path / "card.rules", "VARIABLE x: high = Sigmoid(1, 1)\nDefault: y = -2\nIF x is high THEN y += 5")
     mean = write(tmp_path / "mean.rules", "VARIABLE x: high = Sigmoid(1, 1)\nIF x is high THEN y = 1")
@@ -323,10 +350,8 @@ def test_additive_rules_are_a_scorecard(tmp_path, capsys):
         (card, ["loss=hinge"], "hinge"),
         (mean, [], "squared_error"),
     ):
-        assert new_estimator(Task.classification, {}, texts, str(path), 0).loss == loss
-        assert ("logit" in capsys.readouterr().err) == (path == card and not texts)
-    new_estimator(Task.regression, {}, [], str(card), 0)
-    assert not capsys.readouterr().err
+        model = new_estimator(Method.mi_anfis, Task.classification, {}, texts, str(path), 0)
+        assert model._intended_loss == loss
 
 
 def test_data_without_rules_is_said_to_be_so(tmp_path):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from runner import NETWORK
 from typer.testing import CliRunner
 
 from fuzzymil import MISugeno
@@ -25,7 +26,7 @@ COMMANDS = {
     "plot with data": ("plot", "firing", "MODEL", "DATA", "-o", "TARGET.png"),
     "report": ("report", "MODEL", "DATA", "-o", "TARGET.html"),
     "fit --continue": ("fit", "DATA", "--continue", "MODEL", "-o", "TARGET.json"),
-    "fit --init": ("fit", "DATA", "--init", "MODEL", "-o", "TARGET.json"),
+    "fit --init": ("fit", "DATA", *NETWORK, "--init", "MODEL", "-o", "TARGET.json"),
     "data describe": ("data", "describe", "DATA"),
     "data convert": ("data", "convert", "DATA", "TARGET.csv"),
 }
@@ -154,17 +155,17 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["--n-rules", "0"], "n_rules"),
-        (["--n-rules", "1", "--init", "kmeans"], "--order 1"),
+        (["--n-rules", "0"], "--n-rules"),
+        ([*NETWORK, "--n-rules", "1"], "--order 1"),
         (["--max-conditions", "0"], "max_conditions"),
-        (["--learning-rate", "-1"], "learning_rate"),
-        (["--set", "los=hinge"], "Did you mean 'loss'?"),
-        (["--set", "loss"], "--set loss=VALUE"),
-        (["--set", "loss=huge"], "'huge'"),
+        ([*NETWORK, "--learning-rate", "-1"], "learning_rate"),
+        ([*NETWORK, "--set", "los=hinge"], "Did you mean 'loss'?"),
+        ([*NETWORK, "--set", "loss"], "--set loss=VALUE"),
+        ([*NETWORK, "--set", "loss=huge"], "'huge'"),
         (["--set", "random_state=3"], "--seed 3"),
-        (["--set", "init=select"], "--init select"),
-        (["--init", "kmean"], "Did you mean 'kmeans'?"),
-        (["--init", "absent.rules"], "absent.rules"),
+        ([*NETWORK, "--set", "init=fcm"], "--init fcm"),
+        ([*NETWORK, "--init", "kmean"], "Did you mean 'kmeans'?"),
+        ([*NETWORK, "--init", "absent.rules"], "absent.rules"),
         (["--format", "cvs"], "Did you mean 'csv'?"),
         (["--label", "bag", "--bag", "bag"], "'bag'"),
     ],

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from runner import COLUMNS, SMALL, bad, good, run
+from runner import COLUMNS, NETWORK, SMALL, bad, good, run
 
 from fuzzymil import load_model
 from fuzzymil.learn.train import trainer
@@ -21,7 +21,7 @@ COMMANDS = {
     "explain figure": ("explain", MODEL, DATA, "--id", "b1", "--figure", OTHER),
     "plot": ("plot", "firing", MODEL, DATA, "-o", OTHER),
     "fit": ("fit", DATA, *COLUMNS, *SMALL, "-o", OTHER),
-    "fit --init": ("fit", DATA, *COLUMNS, "--init", MODEL, "--max-epochs", "2", "-o", OTHER),
+    "fit --init": ("fit", DATA, *COLUMNS, *NETWORK, "--init", MODEL, "--max-epochs", "2", "-o", OTHER),
     "rules": ("rules", MODEL, "--format", "json", "-o", OTHER),
     "data convert": ("data", "convert", DATA, OTHER, *COLUMNS, "--to", "csv"),
 }

@@ -21,7 +21,7 @@ def test_every_kind_of_figure(desk, tmp_path, kind):
 
 def test_shapes_are_for_additive_rules(desk, tmp_path):
     model = tmp_path / "additive.json"
-    load_model(desk / "model.json").set_params(normalize=False, init="kmeans").fit(
+    load_model(desk / "model.json").set_params(operators__normalize=False).fit(
         read_bags(desk / "boxes.csv", bag="box", label="color")
     ).save(model)
     good("plot", "shapes", model, desk / "boxes.csv", "--bag", "box", "--label", "color", "-o", tmp_path / "figure.svg")
@@ -133,7 +133,7 @@ def test_which_of_two_classes(desk, tmp_path):
         good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))
     good("plot", "surface", model, "-o", target, "--class", str(speaks_for))
     message = bad("plot", "surface", model, "-o", target, "--class", str(other))
-    assert f"speak for {speaks_for}" in message
+    assert f"score {speaks_for}, the positive class" in message
     assert "roc" in message
 
 

@@ -124,7 +124,20 @@ IF weight is light THEN red = 0.2
 def test_constrained_training_and_what_it_changed(desk, tmp_path):
     old, new = write(tmp_path / "expert.rules", HEAVY), tmp_path / "new.json"
     limits = [part for setting in ("ordered=yes", "conclusions=0,0.9", "overlap=0.1") for part in ("--set", setting)]
-    fitted = good("fit", desk / "boxes.csv", *COLUMNS, "--init", old, *limits, "--learning-rate", "0.3", "-o", new)
+    fitted = good(
+        "fit",
+        desk / "boxes.csv",
+        *COLUMNS,
+        "--method",
+        "mi-anfis",
+        "--init",
+        old,
+        *limits,
+        "--learning-rate",
+        "0.3",
+        "-o",
+        new,
+    )
     assert "red = 0.9, at the upper bound of conclusions" in fitted.stdout
     changed = good("rules", old, "--diff", new).stdout
     assert "Full: red = 0.8 -> 0.9" in changed

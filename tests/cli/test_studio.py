@@ -54,7 +54,20 @@ def test_data_alone_start_rules(opened):
 
 
 def test_a_model_brings_its_columns_and_threshold(opened):
-    good("fit", "visits.csv", "--bag", "user", "--label", "bought", "-o", "model.json", "--init", "shop.rules")
+    good(
+        "fit",
+        "visits.csv",
+        "--bag",
+        "user",
+        "--label",
+        "bought",
+        "-o",
+        "model.json",
+        "--method",
+        "mi-anfis",
+        "--init",
+        "shop.rules",
+    )
     good("studio", "model.json", "visits.csv", "--no-browser")
     session = opened[0].session
     assert session.bags.n_bags == 4

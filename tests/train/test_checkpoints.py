@@ -9,7 +9,7 @@ import numpy as np
 import optax
 import pytest
 
-from fuzzymil import MIANFISClassifier, RunOptions, Training, load_model
+from fuzzymil import MIANFISClassifier, Training, load_model
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together, network_parameters
@@ -70,13 +70,13 @@ def test_killed_fit_goes_on_to_the_same_numbers(tmp_path, settings):
     precision = settings.pop("precision", "single")
     whole = MIANFISClassifier(**network_parameters(precision=precision, **settings)).fit(BAGS)
     folder = tmp_path / "kept"
-    run = RunOptions(checkpoint=folder, callbacks=[dies_after(11)], precision=precision)
+    run = {"checkpoint": folder, "callbacks": [dies_after(11)], "precision": precision}
     with pytest.raises(Killed):
-        MIANFISClassifier(**network_parameters(run=run, **settings)).fit(BAGS)
+        MIANFISClassifier(**network_parameters(**run, **settings)).fit(BAGS)
     assert len(list(folder.iterdir())) == 1
     epochs = Epochs()
-    run = RunOptions(checkpoint=folder, callbacks=[epochs], precision=precision)
-    resumed = MIANFISClassifier(**network_parameters(run=run, **settings)).fit(BAGS)
+    run = {"checkpoint": folder, "callbacks": [epochs], "precision": precision}
+    resumed = MIANFISClassifier(**network_parameters(**run, **settings)).fit(BAGS)
     assert epochs.seen[0] == 12
     same(resumed, whole)
     assert not folder.exists()
@@ -218,14 +218,14 @@ def test_failed_write_leaves_what_was_kept(tmp_path, monkeypatch):
 
 def test_settings_are_checked_and_not_saved(tmp_path):
     with pytest.raises(ParameterError, match="checkpoint must be a folder"):
-        RunOptions(checkpoint=3)
+        Training(checkpoint=3)
     with pytest.raises(ParameterError, match="named optimizer"):
         MIANFISClassifier(training=Training(checkpoint="kept", optimizer=optax.adam(0.1))).fit(BAGS)
     MIANFISClassifier(**network_parameters(checkpoint=tmp_path / "kept", **SETTINGS)).fit(BAGS).save(
         tmp_path / "model.json"
     )
     assert str(tmp_path) not in (tmp_path / "model.json").read_text()
-    assert load_model(tmp_path / "model.json").run is None
+    assert load_model(tmp_path / "model.json").training.checkpoint is None
 
 
 @pytest.mark.parametrize("plant", ["link", "hard link", "pipe"])

@@ -175,7 +175,9 @@ Settings = Annotated[
 ]
 NRules = Annotated[
     int | None,
-    _setting("n-rules", "Maximum number of rules to choose (default: 50), or number of rules to train (default: 10)."),
+    _setting(
+        "n-rules", "Maximum number of rules to choose (default: 50), or number of rules to train (default: 10).", min=1
+    ),
 ]
 PosLabel = Annotated[
     str | None,

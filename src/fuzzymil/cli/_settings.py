@@ -13,7 +13,7 @@ import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.cli._console import note
-from fuzzymil.cli._models import read_all_rules
+from fuzzymil.cli._inputs import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -252,6 +252,8 @@ def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
     from fuzzymil.estimators import Training
 
     rules = settings.get("rules")
+    if rules is not None and "n_rules" in settings:
+        raise ParameterError("--n-rules cannot apply to rules that are given with --init: omit it.")
     found = settings if rules is None else {"max_epochs": Training.max_epochs} | settings
     if task is Task.regression:
         return found | {"threshold": None}

@@ -14,8 +14,7 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
-from fuzzymil.cli._inputs import read_data
-from fuzzymil.cli._models import Columns
+from fuzzymil.cli._inputs import Columns, read_data
 from fuzzymil.cli._processes import helped_fits
 from fuzzymil.cli._settings import (
     Method,

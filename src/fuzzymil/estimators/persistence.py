@@ -98,7 +98,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
     settings = model.get_params(deep=False)
-    learns = hasattr(model, "members_") and not hasattr(model, "kind_of_rules")
+    learns = hasattr(model, "_state") or hasattr(model, "held_out_costs_")  # a network, or chosen rules
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
