@@ -10,7 +10,8 @@ from typing import Any, Self
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import as_array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
-from fuzzymil.estimators import Fold, MIMamdani, Network
+from fuzzymil.estimators import Fold, MIMamdani
+from fuzzymil.estimators.base import Learner
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
@@ -234,7 +235,7 @@ def _learned(model: Any) -> bool:
     """Return whether a fit learned rules or moved their sets, so that its bags are no test."""
     if isinstance(model, MIMamdani):
         return model.rules is None or model.max_epochs > 0
-    return isinstance(model, Network)
+    return isinstance(model, Learner)
 
 
 def _positive(answers: Answers, given: Any) -> Any:
