@@ -115,9 +115,9 @@ class RuleBase(RuleSet):
             Outputs with terms that the rules conclude: ``THEN risk is great``.
         **operators
             ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``,
-            ``normalize``, ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as in `RuleBase`,
-            but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an instance is meant to
-            hold if some instance satisfies it. `to_source` states all operators.
+            ``normalize``, ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as
+            in `RuleBase`, but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an
+            instance is meant to hold if some instance satisfies it. `to_source` states all operators.
 
             Of rules that conclude sets, also the settings of `Defuzzification`; ``t_norm`` is then "min" by default.
 
