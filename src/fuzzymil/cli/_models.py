@@ -134,7 +134,7 @@ def output_names(model: Any) -> tuple[str, ...]:
 def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
     """Return a class of a model, given as text, and the position of the output that is about it, if there is one.
 
-    Of two classes, a single output is about the one that the rules speak for.
+    Of two classes, a single output is about the positive one.
     """
     classes = getattr(model, "classes_", None)
     if classes is None:

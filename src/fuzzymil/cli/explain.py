@@ -71,7 +71,7 @@ def explain(
     if of_class is not None:
         label, place = class_and_output(fitted, of_class)
         if place is None:
-            raise ParameterError(f"The rules of {model} speak for the other class, not for {label!s}: omit --class.")
+            raise ParameterError(f"{label!s} is not the positive class of {model}, which its rules are about: omit --class.")
         about = output_names(fitted)[place]
     found = fitted.explain(bag_with_id(bags, id, name), output=about)
     if as_json:
