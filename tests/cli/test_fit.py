@@ -238,19 +238,9 @@ def test_ctrl_c_keeps_the_sets_so_far(desk, tmp_path):
 
 def test_mamdani_rules_may_be_kept_as_they_are(desk, tmp_path):
     rules, target = write(tmp_path / "expert.rules", MAMDANI), tmp_path / "model.json"
-    chosen = [
-        "--init",
-        rules,
-        "--pos-label",
-        "red",
-        "--set",
-        "threshold=30",
-        "--set",
-        "defuzzify=mom",
-        "--set",
-        "max_epochs=0",
-    ]
-    assert "0 epochs" in good("fit", desk / "boxes.csv", *COLUMNS, *SETS, *chosen, "-o", target).stdout
+    chosen = ["--pos-label", "red", "--set", "threshold=30", "--set", "defuzzify=mom", "--set", "max_epochs=0"]
+    given = [*SETS, "--init", rules]
+    assert "2 rules" in good("fit", desk / "boxes.csv", *COLUMNS, *given, *chosen, "-o", target).stdout
     model = load_model(target)
     assert (model.threshold, model.pos_label_, model.rules_.defuzzification.defuzzify) == (30, "red", "mom")
     assert model.rules_.variables == RuleBase.parse(MAMDANI).variables

@@ -155,7 +155,7 @@ def test_targets_that_cannot_be_written(desk, tmp_path, command):
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["--n-rules", "0"], "--n-rules"),
+        (["--n-rules", "0"], "max_rules"),
         ([*NETWORK, "--n-rules", "1"], "--order 1"),
         (["--max-conditions", "0"], "max_conditions"),
         ([*NETWORK, "--learning-rate", "-1"], "learning_rate"),

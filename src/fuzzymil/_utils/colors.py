@@ -41,7 +41,7 @@ WRONG = "#B00020"
 def class_color(place: int, n_classes: int) -> str:
     """Return the color of a class, by its position among the classes; beyond ten, colors repeat.
 
-    Of two classes, the one that the rules speak for comes last.
+    Of two classes, the positive one comes last.
 
     Examples
     --------

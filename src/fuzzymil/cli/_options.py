@@ -175,9 +175,7 @@ Settings = Annotated[
 ]
 NRules = Annotated[
     int | None,
-    _setting(
-        "n-rules", "Maximum number of rules to choose (default: 50), or number of rules to train (default: 10).", min=1
-    ),
+    _setting("n-rules", "Maximum number of rules to choose (default: 50), or number of rules to train (default: 10)."),
 ]
 PosLabel = Annotated[
     str | None,

@@ -77,7 +77,7 @@ class Effect:
     values : array of shape (n_points,)
         Values of the feature: the middle 98% of its range, or the codes of its categories.
     curves : tuple of EffectCurve
-        One for the class that the rules speak for, one for each of several classes, or one per output.
+        One for the positive class, one for each of several classes, or one per output.
     classifies : bool
         Whether the curves are probabilities.
     mean : tuple of float
@@ -172,7 +172,7 @@ def effect(
     reading : Reading
         What the output means.
     pos_label : label, optional
-        The class whose probability is shown. Default: of two classes, the one that the rules speak for; otherwise all.
+        The class whose probability is shown. Default: of two classes, the positive one; otherwise all.
     n_points : int
         Number of values of a number.
     rng : numpy Generator, optional

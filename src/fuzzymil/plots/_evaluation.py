@@ -193,7 +193,7 @@ class RocDisplay:
             One pair per fold: labels (n_bags,), and scores of shape (n_bags, n_classes) or, of two classes, (n_bags,)
             for the second.
         classes : sequence
-            In the order of the scores; of two, the one that the rules speak for last.
+            In the order of the scores; of two, the positive one last.
         pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         marks, xlabel, ylabel
@@ -465,7 +465,7 @@ class ReliabilityDisplay:
         folds : list of (truth, probabilities)
             One pair per fold: labels (n_bags,), and probabilities of shape (n_bags, n_classes).
         classes : sequence
-            In the order of the probabilities; of two, the one that the rules speak for last.
+            In the order of the probabilities; of two, the positive one last.
         pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
         n_bins : int

@@ -94,7 +94,7 @@ class EffectDisplay:
         features : sequence of str or int, optional
             Names or columns. Default: those that move the prediction most, of those that rules use.
         pos_label : label, optional
-            The class whose probability is shown. Default: of two, the one that the rules speak for; of several, all.
+            The class whose probability is shown. Default: of two, the positive one; of several, all.
         max_features : int
             Most features to show, if they are not named.
         n_points, random_state : int

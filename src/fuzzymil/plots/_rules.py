@@ -97,7 +97,7 @@ def border(model: Any, said: Array) -> float:
 
 
 def classes_of(model: Any, labels: Any = None) -> list[Any]:
-    """Return the classes in the order of their colors: those of a model, the one that its rules speak for last.
+    """Return the classes in the order of their colors: those of a model, the positive one last.
 
     Without a classifier, the different labels in sorted order; none for numbers with many values.
 

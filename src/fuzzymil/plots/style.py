@@ -78,7 +78,7 @@ def distinct(n: int) -> list[dict[str, Any]]:
 def class_look(place: int, n_classes: int) -> dict[str, Any]:
     """Return color, dash and marker of a class, by its position among the classes of the model.
 
-    A class has the same color in every figure, in reports and in notebooks; of two, the one that the rules speak for
+    A class has the same color in every figure, in reports and in notebooks; of two, the positive one
     comes last.
 
     Examples

@@ -103,7 +103,7 @@ class Performance:
     outputs : tuple of str
         Names of the outputs.
     positive : label or None
-        Of two classes, the one that curves are about; None means the second, which rules speak for.
+        Of two classes, the one that curves are about; None means the positive one.
     groups : Groups or None
         What bags that stay in one fold have in common.
 
@@ -317,7 +317,7 @@ def _read(answers: Answers, fold: TrainedFold) -> Fold:
 
 
 def _order(answers: Answers) -> list[int]:
-    """Return the places in the model's own list of the classes, in which the one that rules speak for comes last."""
+    """Return the places in the model's own list of the classes, in which the positive one comes last."""
     own = np.asarray(answers.model.classes_).tolist()
     return [own.index(name) for name in answers.classes or ()]
 

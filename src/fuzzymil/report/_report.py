@@ -190,7 +190,7 @@ def write_report(
     progress : callable, optional
         Called as ``progress(step, done, total)`` to report progress.
     pos_label : label, optional
-        Of two classes, the one that the curves are about. Default: the one that the model's rules speak for.
+        Of two classes, the one that the curves are about. Default: the model's positive class.
     groups : array of shape (n_bags,), or str, optional
         Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column that
         was kept beside the features (``Bags.from_frame(..., keep=["person"])``).
@@ -239,7 +239,7 @@ def _learned(model: Any) -> bool:
 
 
 def _positive(answers: Answers, given: Any) -> Any:
-    """Return the class that curves are about; None for the one that rules speak for, or for several classes."""
+    """Return the class that curves are about; None for the positive one, or for several classes."""
     classes = answers.classes
     if classes is None or len(classes) != 2:
         if given is not None:
