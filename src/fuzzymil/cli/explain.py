@@ -68,7 +68,9 @@ def explain(
     if of_class is not None:
         label, place = class_and_output(fitted, of_class)
         if place is None:
-            raise ParameterError(f"The rules of {model} are about its positive class, not about {label!s}: omit --class.")
+            raise ParameterError(
+                f"The rules of {model} are about its positive class, not about {label!s}: omit --class."
+            )
         about = output_names(fitted)[place]
     found = fitted.explain(bag_with_id(bags, id, name), output=about)
     if as_json:
