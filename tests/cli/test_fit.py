@@ -60,8 +60,8 @@ def test_options_of_training_train(desk, tmp_path):
     assert load_model(tmp_path / "m.json").rules_.normalize
     assert "--max-epochs does not belong to --method rules (--method mi-anfis has it)" in bad(*arguments)
     assert "--alpha does not belong to --method anfis" in bad(*arguments, "--method", "anfis", "--alpha", "5")
-    assert "'loss' of --method rules" in bad(*arguments[:4], "--set", "loss=hinge")
-    assert "--checkpoint does not belong to --method rules" in bad(*arguments[:4], "--checkpoint", tmp_path)
+    assert "'loss' of --method rules" in bad(*arguments[:6], "--set", "loss=hinge")
+    assert "--checkpoint does not belong to --method rules" in bad(*arguments[:6], "--checkpoint", tmp_path)
     help = good("fit", "--help").stdout
     assert help.index("--n-rules") < help.index("Training (--method") < help.index("--alpha")
 

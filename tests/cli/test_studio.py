@@ -75,7 +75,7 @@ def test_a_model_brings_its_columns_and_threshold(opened):
 
 
 def test_a_committee_is_opened_as_a_whole(opened):
-    fit = ["fit", "visits.csv", "--bag", "user", "--label", "bought", "-o", "model.json", "--set", "n_rules=1"]
+    fit = ["fit", "visits.csv", "--bag", "user", "--label", "bought", "-o", "model.json", "--n-rules", "1"]
     good(*fit, "--n-estimators", "2")
     good("studio", "model.json", "visits.csv", "--no-browser")
     assert len(opened[0].session.context.members) == 2

@@ -98,7 +98,6 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
     check_is_fitted(model)
     names = getattr(model, "feature_names_in_", None)
     settings = model.get_params(deep=False)
-    learns = hasattr(model, "_state") or hasattr(model, "held_out_costs_")  # a network, or chosen rules
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -109,7 +108,7 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         **({"columns": model.columns_.to_dict()} if hasattr(model, "columns_") else {}),
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
-        **(_encode_learned(model) if learns else _encode_expert(model)),
+        **(_encode_expert(model) if hasattr(model, "concludes_sets") else _encode_learned(model)),
         **({} if extra is None else {"extra": dict(extra)}),
     }
 
