@@ -170,7 +170,7 @@ def write_report(
 
     Parameters
     ----------
-    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
     bags : Bags, or anything `as_bags` accepts
     path : str or path
         File to write. An existing file is replaced only on success.
