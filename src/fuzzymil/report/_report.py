@@ -170,7 +170,7 @@ def write_report(
 
     Parameters
     ----------
-    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
     bags : Bags, or anything `as_bags` accepts
     path : str or path
         File to write. An existing file is replaced only on success.
@@ -198,10 +198,10 @@ def write_report(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from fuzzymil.estimators import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)[::5]
-    >>> model = MIANFISClassifier(n_rules=4, training=Training(max_epochs=10), random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> write_report(model, bags, path, cross_validate=False)
     >>> path.stat().st_size < 1e6
