@@ -53,7 +53,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     import matplotlib
 
     matplotlib.use("Agg")  # no display needed
-    from fuzzymil.cli.evaluate import FOREST, baseline
+    from fuzzymil.cli._baselines import FOREST, baseline
     from fuzzymil.datasets import CONCEPTS, make_two_concepts
     from fuzzymil.estimators import RuleClassifier
     from fuzzymil.plots import save_figure

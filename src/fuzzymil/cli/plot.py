@@ -159,8 +159,8 @@ def _about(kind: Kind, model: Any, wanted: str) -> _About:
     if output is None and kind not in _OF_ANY_CLASS:
         other = next(name for name in model.classes_.tolist() if name != label)
         raise ParameterError(
-            f"The positive class of this model is {other!s}, so plot {kind} cannot show {wanted}: omit --class. Figures "
-            f"that can: {', '.join(_OF_ANY_CLASS)}."
+            f"The positive class of this model is {other!s}, so plot {kind} cannot show {wanted}: omit --class. "
+            f"Figures that can: {', '.join(_OF_ANY_CLASS)}."
         )
     return _About(label, output or 0)
 

@@ -13,7 +13,7 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progress
 from fuzzymil.cli._inputs import Columns, read_both
-from fuzzymil.cli.evaluate import helped_fits
+from fuzzymil.cli._processes import helped_fits
 
 __all__ = ["report"]
 
