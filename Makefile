@@ -28,7 +28,7 @@ test-all: test test-slow
 test-torch: $(TORCH)/.installed
 	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest -n auto \
 		tests/pytorch tests/inference/test_engines.py tests/inference/test_namespaces.py tests/reference/test_network.py tests/reference/test_operators.py \
-		src/fuzzymil/torch src/fuzzymil/inference/engines docs/tutorials/digits.md
+		src/fuzzymil/torch.py src/fuzzymil/inference/engines docs/tutorials/digits.md
 
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev

@@ -3,4 +3,4 @@
 from importlib.util import find_spec
 
 if find_spec("torch") is None:
-    collect_ignore = ["fuzzymil/torch", "fuzzymil/inference/engines/torch.py", "fuzzymil/_utils/torch_functions.py"]
+    collect_ignore = ["fuzzymil/torch.py", "fuzzymil/inference/engines/torch.py", "fuzzymil/_utils/torch_functions.py"]

@@ -26,7 +26,7 @@ def no_earlier_ctrl_c(monkeypatch):
 @pytest.fixture
 def full_disks(monkeypatch):
     """Folders whose disks are full, each with the bytes that a new file there still takes."""
-    from fuzzymil._utils import _drafts
+    from fuzzymil._utils import storage
 
     folders = {}
 
@@ -42,7 +42,7 @@ def full_disks(monkeypatch):
 
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("needs /proc")
-    monkeypatch.setattr(_drafts, "io", types.SimpleNamespace(**{**vars(io), "FileIO": File}))
+    monkeypatch.setattr(storage, "io", types.SimpleNamespace(**{**vars(io), "FileIO": File}))
     return folders
 
 

@@ -20,8 +20,8 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.statistics import PairedTest
 from fuzzymil.cli import evaluate
-from fuzzymil.cli._baselines import baseline
 from fuzzymil.cli._settings import Task
+from fuzzymil.cli.evaluate import baseline
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.datasets import read_bags
 

@@ -133,7 +133,7 @@ def test_which_of_two_classes(desk, tmp_path):
         good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))
     good("plot", "surface", model, "-o", target, "--class", str(speaks_for))
     message = bad("plot", "surface", model, "-o", target, "--class", str(other))
-    assert f"speak for {speaks_for}" in message
+    assert f"score {speaks_for}, the positive class" in message
     assert "roc" in message
 
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from fuzzymil import Bags
 from fuzzymil._utils import processes
-from fuzzymil.cli import _processes
-from fuzzymil.cli._processes import helped_fits
+from fuzzymil.cli import evaluate
+from fuzzymil.cli.evaluate import helped_fits
 
 SMALL = Bags.from_list([[[0.0]], [[1.0]]])
 
@@ -17,7 +17,7 @@ def started(monkeypatch):
     """How many processes were asked for."""
     found = []
     monkeypatch.setattr(processes, "helped", found.append)
-    monkeypatch.setattr(_processes, "granted_cores", lambda: 4)
+    monkeypatch.setattr(evaluate, "granted_cores", lambda: 4)
     monkeypatch.setattr("joblib.cpu_count", lambda: 3)
     return found
 
@@ -31,7 +31,7 @@ def test_this_process_is_one_of_them(started, n_fits, jobs, n_helpers):
 
 
 def test_large_bags_are_not_copied(started, monkeypatch):
-    monkeypatch.setattr(_processes, "_LARGE", 100)
+    monkeypatch.setattr(evaluate, "_LARGE", 100)
     with helped_fits(10, Bags.from_list([np.zeros((20, 1))])):
         assert started == []
     helped_fits(10, Bags(sparse.csr_array(np.eye(5)), [0, 2, 5]))

@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
-from fuzzymil.comparators._programs import mean_loss, train
+from fuzzymil.comparators._networks import mean_loss, train
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.inference.segments import pack
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from fuzzymil import ANFISRegressor, Bags, MIANFISClassifier, MIANFISRegressor, RuleBase
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Gaussian, Trapezoidal, Triangular
 from fuzzymil.rules.premise import And, Is, Not, Or
 from fuzzymil.rules.rule import Rule, Variable
@@ -38,8 +39,8 @@ def small(kind, y, n_rules=3, **settings):
     settings = {"max_epochs": 15, "random_state": 0, "alpha": 5.0} | settings
     if kind is ANFISRegressor:
         del settings["alpha"]
-        return kind(n_rules, **settings).fit(BAGS.instances, np.repeat(y, BAGS.sizes, axis=0))
-    return kind(n_rules, **settings).fit(BAGS, y)
+        return kind(n_rules, **network_parameters(**settings)).fit(BAGS.instances, np.repeat(y, BAGS.sizes, axis=0))
+    return kind(n_rules, **network_parameters(**settings)).fit(BAGS, y)
 
 
 @functools.cache

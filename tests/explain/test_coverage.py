@@ -126,7 +126,7 @@ def test_a_fitted_network_does_not_keep_its_training_bags_in_copies():
 
 
 def test_of_many_values_a_network_makes_its_coverage_at_once(monkeypatch):
-    monkeypatch.setattr("fuzzymil.estimators._jobs._FEW_VALUES", 10)
+    monkeypatch.setattr("fuzzymil.estimators.mianfis._FEW_VALUES", 10)
     bags = random_bags(12, np.random.default_rng(5))
     model = MIANFISClassifier(2, training=Training(max_epochs=1), random_state=0).fit(bags, np.arange(12) % 2)
     assert isinstance(vars(model)["_coverage"][0], Coverage)

@@ -10,7 +10,7 @@ from rich.console import Console
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from fuzzymil import Bags, MIANFISClassifier, RuleBase, Training
+from fuzzymil import Bags, MIANFISClassifier, RuleBase, RuleClassifier, Training
 from fuzzymil.comparators import APR, EmbeddingForest, EmbeddingLogistic
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.estimators import network_parameters
@@ -272,9 +272,9 @@ def test_conditions_are_counted_as_they_are_read():
 
 def test_recipes_are_bounded():
     for (way, bound), recipe in recipes().items():
-        name = "max_conditions" if way == "shortened" else "n_rules"
+        name = {"chosen": "max_rules", "shortened": "max_conditions"}.get(way, "n_rules")
         assert recipe.estimator.get_params()[name] == bound
-        assert (recipe.estimator.init == "kmeans") == (way != "chosen")
+        assert isinstance(recipe.estimator, RuleClassifier if way == "chosen" else MIANFISClassifier)
 
 
 # ---------------------------------------------------------------------- a small run

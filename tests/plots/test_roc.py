@@ -123,7 +123,7 @@ def test_what_cannot_be_drawn(scores, message):
 def test_settings_out_of_range():
     with pytest.raises(ParameterError, match=r"marks .* from 0 to 1, got 5"):
         RocDisplay.from_scores({"a": [EASY]}, marks=[5])
-    with pytest.raises(ParameterError, match="positive must be one of the labels 0, 1, got 'yes'"):
+    with pytest.raises(ParameterError, match="pos_label must be one of the labels 0, 1, got 'yes'"):
         RocDisplay.from_scores({"a": [EASY]}, pos_label="yes")
     display = RocDisplay.from_scores({"a": [EASY]})
     with pytest.raises(ParameterError, match="max_rate must be greater than 0"):

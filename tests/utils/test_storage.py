@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from fuzzymil import RescuedError
-from fuzzymil._utils import _drafts, storage
+from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder, make_own_folder
 from fuzzymil._utils.storage import (
@@ -362,11 +362,11 @@ def test_what_killed_processes_left_is_removed_and_that_of_others_is_not(tmp_pat
 
 
 def test_a_draft_that_is_locked_stays(tmp_path, monkeypatch):
-    monkeypatch.setattr(_drafts, "_is_running", lambda process: False)  # as seen from another container
+    monkeypatch.setattr(storage, "_is_running", lambda process: False)  # as seen from another container
     with written_atomically(tmp_path / "a.txt") as file:
         file.write(b"text")
-        monkeypatch.setattr(_drafts, "_looked", {})
-        _drafts.remove_leftovers(tmp_path)
+        monkeypatch.setattr(storage, "_looked", {})
+        storage.remove_leftovers(tmp_path)
     assert (tmp_path / "a.txt").read_text() == "text"
 
 

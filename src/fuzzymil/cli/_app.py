@@ -13,8 +13,8 @@ from typer.models import CommandFunctionType
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RescuedError
 from fuzzymil._version import __version__
+from fuzzymil.cli import OutputError
 from fuzzymil.cli._console import fail, in_options, note
-from fuzzymil.cli._streams import OutputError
 
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""

@@ -11,13 +11,16 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import InputError, ModelFileError, RuleSyntaxError
+from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RuleSyntaxError, known_name
 from fuzzymil._utils.text import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STANDARD = Path("-")
 """The file name for standard input or standard output."""
@@ -245,4 +248,29 @@ def write_pieces(path: Path | None, pieces: Iterable[str]) -> None:
         return
     with storage.written_atomically(path) as file:
         file.writelines(piece.encode("utf-8") for piece in pieces)
+    note(f"Wrote {path}.")
+
+
+# Figures written to files.
+
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def check_figure(path: Path, *inputs: Path | None) -> None:
+    """Raise, before any work is done, if a figure cannot be written to this file, or if it is one of the inputs."""
+    if path == STANDARD:
+        raise ParameterError("Figures cannot be written to standard output: name a file with -o.")
+    known_name("file extension", path.suffix.lower(), SUFFIXES, "for a figure")
+    check_target(path, *inputs)
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of the file's extension, and close it."""
+    import matplotlib.pyplot as plt
+
+    from fuzzymil.plots.style import figure_bytes
+
+    storage.write_atomically(path, figure_bytes(figure, path.suffix.lower()))
+    plt.close(figure)
     note(f"Wrote {path}.")

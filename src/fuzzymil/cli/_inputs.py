@@ -1,23 +1,284 @@
-"""Bags from the files that the user names; how they were read is reported."""
+"""The files that a user names: models, rules, and bags with their columns; how bags were read is reported."""
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import csv
 import dataclasses
+import json
+import re
 import shlex
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzzymil._utils.errors import InputError, UnusedColumnsWarning, did_you_mean, listed
-from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, is_pipe, local_copy, note, working
-from fuzzymil.cli._models import Columns, read_model
+from fuzzymil._utils import storage
+from fuzzymil._utils.errors import (
+    InputError,
+    ModelFileError,
+    ParameterError,
+    UnusedColumnsWarning,
+    did_you_mean,
+    known_name,
+    listed,
+)
+from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, emit, is_pipe, local_copy, note, working
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
     from fuzzymil.bags import Columns as Features
+    from fuzzymil.bags.series import NumberFormat
     from fuzzymil.datasets import Guess
+    from fuzzymil.rules import RuleBase
+
+# ---------------------------------------------------------------------- columns
+
+
+_ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([^"]*)"')  # how the JSON files of this library begin
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """What the user, or a model file, says about the columns of a table; None where unknown."""
+
+    bag: str | int | None = None
+    label: str | int | None = None
+    drop: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+    categorical: tuple[str, ...] = ()
+    date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    exclude_text: bool = False
+    seen: tuple[str, ...] = ()  # all columns of the training data, used or not
+    keep: tuple[str, ...] = ()
+    decimal: str | None = None
+    thousands: str | None = None  # "": none, whatever it was in the training data
+    encoding: str | None = None
+
+    @classmethod
+    def from_options(
+        cls,
+        bag: str | None,
+        label: str | None,
+        drop: list[str] | None = None,
+        only: list[str] | None = None,
+        categorical: list[str] | None = None,
+        date: list[str] | None = None,
+        exclude_text: bool = False,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        encoding: str | None = None,
+    ) -> Columns:
+        """Return the columns given by the user; a number is a position, and commas separate columns.
+
+        Examples
+        --------
+        >>> said = Columns.from_options("molecule", "3", ["date,url"])
+        >>> said.bag, said.label, said.drop
+        ('molecule', 3, ('date', 'url'))
+        >>> Columns.from_options("user", None, date=["signup=date+weekday,visit"]).date
+        {'signup': ('date', 'weekday'), 'visit': ()}
+        """
+        found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
+        dates = {}
+        for text in listed_names(date):
+            name, said, parts = text.rpartition("=")
+            dates[name if said else text] = tuple(parts.split("+")) if said else ()
+        return cls(
+            found[0],
+            found[1],
+            listed_names(drop),
+            None if only is None else listed_names(only),
+            listed_names(categorical),
+            dates,
+            exclude_text,
+            decimal=decimal,
+            thousands=thousands,
+            encoding=encoding,
+        )
+
+    def wishes(self) -> dict[str, Any]:
+        """Return the arguments of `read_bags` that choose features."""
+        return {
+            "drop": self.drop,
+            "features": self.only,
+            "categorical": self.categorical,
+            "date": self.date,
+            "exclude_text": self.exclude_text,
+            "keep": self.keep,
+            **self.notation(),
+        }
+
+    def notation(self) -> dict[str, str]:
+        """Return the arguments of `read_bags` that say how numbers are written, if they are written unusually."""
+        return {name: mark for name in ("decimal", "thousands") if (mark := getattr(self, name))}
+
+
+def listed_names(texts: list[str] | None) -> tuple[str, ...]:
+    """Return the names in texts that separate them by commas; quotation marks keep a comma in a name."""
+    rows = csv.reader(texts or (), skipinitialspace=True)
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+# ---------------------------------------------------------------------- model files, and files of rules
+
+
+def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
+    """Return a fitted model, and the columns of its training data as far as the file has them.
+
+    Parameters
+    ----------
+    path : Path
+    to_answer : bool
+        Whether the model is only to predict and explain: a network then does not load scikit-learn.
+    """
+    from fuzzymil.rules import json
+
+    _check_file(path, "model")
+    if holds_rules(path):
+        raise InputError(
+            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --init "
+            f"{path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict {path} data.csv."
+        )
+    with local_copy(path) as file:
+        document = _document(file, json.MODEL)
+        model = _load_for_answers(document, str(file)) if to_answer else None
+        if model is None:
+            from fuzzymil.estimators import model_from_dict
+
+            model = model_from_dict(document, name=str(file))
+    return model, _columns_of(document.get("extra"))
+
+
+def output_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the outputs of a model's rules."""
+    return tuple(model.members_[0].output_names)
+
+
+def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
+    """Return a class of a model, given as text, and the position of the output that is about it, if there is one.
+
+    Of two classes, a single output is about the positive one.
+    """
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        raise ParameterError("--class is for models of classes; this one predicts numbers.")
+    names = classes.tolist()
+    known_name("class", wanted, list(map(str, names)))
+    place = list(map(str, names)).index(wanted)
+    if len(output_names(model)) > 1:
+        return names[place], place
+    return names[place], 0 if names[place] == model.pos_label_ else None
+
+
+def _load_for_answers(document: dict[str, Any], name: str) -> Any:
+    from fuzzymil.estimators import SavedModel
+
+    return SavedModel.of(document, name=name)
+
+
+def _columns_of(extra: Any) -> Columns:
+    """Return the columns that a model file names; whatever else it has in their place is ignored."""
+    found = extra.get("columns") if isinstance(extra, dict) else None
+    columns = found if isinstance(found, dict) else {}
+    bag, label = (
+        name if isinstance(name, str | int) and not isinstance(name, bool) else None
+        for name in (columns.get("bag"), columns.get("label"))
+    )
+    drop, seen = (
+        tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        for names in (columns.get("drop"), columns.get("seen"))
+    )
+    decimal, thousands = (
+        mark if isinstance(mark, str) else None for mark in (columns.get("decimal"), columns.get("thousands"))
+    )
+    return Columns(bag, label, drop, seen=seen, decimal=decimal, thousands=thousands)
+
+
+def holds_rules(path: Path) -> bool:
+    """Return whether a file holds rules alone: rules in words, a fuzzy system of another program, or rules as JSON.
+
+    Examples
+    --------
+    >>> holds_rules(Path("tipper.fis")), holds_rules(Path("model.json")), holds_rules(Path("-"))
+    (True, False, False)
+    """
+    from fuzzymil.rules import json
+
+    if _is_named_as_rules(path):
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = _FORMAT.match(file.read(200))
+    return head is not None and head[1].decode("utf-8", "replace") in json.VERSIONS
+
+
+def _is_named_as_rules(path: Path) -> bool:
+    from fuzzymil.rules.files import ENDINGS
+
+    return ENDINGS.get(path.suffix.lower(), "json") != "json"
+
+
+def read_all_rules(path: Path) -> list[Any]:
+    """Return the rule bases of a model, best first, or the rules in a file that holds only rules."""
+    from fuzzymil.rules import json
+    from fuzzymil.rules.files import read_rules, rules_of_model
+
+    _check_file(path, "model or rules")
+    if _is_named_as_rules(path):
+        return [read_rules(path)]
+    with local_copy(path, ".json") as file:
+        if is_pipe(path) and not path.suffix and not file.read_bytes().lstrip().startswith(b"{"):
+            return [read_rules(file.rename(file.with_suffix(".rules")))]  # a pipe has no name that says what it holds
+        document = _document(file, {**json.MODEL, **json.VERSIONS})
+        return rules_of_model(document, str(file)) if document["format"] in json.MODEL else [read_rules(file)]
+
+
+def _document(file: Path, kinds: dict[str, int]) -> dict[str, Any]:
+    try:
+        return storage.read_document(file, kinds)
+    except ModelFileError as problem:
+        if file.suffix.lower() in _ENDINGS_OF_DATA:
+            raise ModelFileError(
+                f"{file} looks like data, but a model file is expected here. Create one with fuzzymil fit {file} -o "
+                "model.json. Where a command takes both, the model comes first, then the data."
+            ) from None
+        message = str(problem).replace("Save the model again with model.save(path).", "Create one with fuzzymil fit.")
+        raise ModelFileError(message) from None
+
+
+def _check_file(path: Path, what: str) -> None:
+    if path == STANDARD:
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: pass the {what} file.")
+    if not path.exists():
+        advice = " Create a model with fuzzymil fit." if what == "model" else ""
+        raise InputError(f"File not found: {path}.{advice}")
+    if path.is_file() and not path.stat().st_size:
+        raise InputError(f"{path} is empty: pass a {what} file written by fuzzymil fit.")
+
+
+def save(model: Any, path: Path, columns: Columns) -> None:
+    """Write a model with the columns of its training data, which other commands then use by default."""
+    from fuzzymil.estimators import model_to_dict, save_model
+
+    known = {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop), "seen": list(columns.seen)}
+    extra = {"columns": known | columns.notation()}
+    if path == STANDARD:
+        text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
+        try:
+            emit(text)
+        except OSError as problem:
+            raise storage.rescued("model.json", text, problem) from None
+    else:
+        save_model(model, path, extra=extra)
+
+
+# ---------------------------------------------------------------------- bags
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
 _LARGE = 20_000_000  # bytes that take more than a moment to read
@@ -158,8 +419,8 @@ def read_data(
     from fuzzymil.datasets import FORMATS
 
     with local_copy(path) as file:
-        name = _shown(path)
-        used, guess = _understood(file, columns, format, remembered)
+        name = _file_name(path)
+        used, guess = _guess(file, columns, format, remembered)
         if labels and FORMATS[guess.format].columns is not None and guess.label is None:
             raise InputError(_unlabeled(name, file, guess, remembered))
         names = _header(file, guess)
@@ -230,7 +491,7 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
 
     with local_copy(path) as file:
-        used, guess = _understood(file, columns, format, remembered)
+        used, guess = _guess(file, columns, format, remembered)
         table = None
         spare: list[str] = []
         if guess.format == "parquet" and not _has_categories_or_dates(model):
@@ -239,16 +500,16 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
             try:
                 table = ParquetBags(file, bag=used.bag, label=used.label, drop=used.drop)
             except ScatteredBagsError:
-                note(f"The rows of a bag are not contiguous: reading all of {_shown(path)} at once.")
+                note(f"The rows of a bag are not contiguous: reading all of {_file_name(path)} at once.")
         parts: Iterable[Bags] = (
             [_read(file, used, guess, model)] if table is None else prefetch(table.part, range(table.n_parts))
         )
-        _report(_shown(path), guess, used, parts[0] if isinstance(parts, list) else table, model)
+        _report(_file_name(path), guess, used, parts[0] if isinstance(parts, list) else table, model)
         if spare:
             note(_IGNORED.format(listed(spare)))
         for number, bags in enumerate(parts):
             numbers = bags if table is None else bags.with_features(bags.instances, Features(map(Column, bags.names)))
-            found = Source(_shown(path), numbers, guess, used).readable(model, quiet=number > 0)
+            found = Source(_file_name(path), numbers, guess, used).readable(model, quiet=number > 0)
             yield complete(found, model)
 
 
@@ -262,7 +523,7 @@ def read_stream(
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
         raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
-    used, guess = _understood(path, columns, format, remembered)
+    used, guess = _guess(path, columns, format, remembered)
     if guess.format != "parquet":
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
@@ -273,19 +534,19 @@ def read_stream(
     return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, used.drop))
 
 
-def _shown(path: Path) -> str:
+def _file_name(path: Path) -> str:
     return STANDARD_INPUT if path == STANDARD else str(path)
 
 
-def _understood(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
+def _guess(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
     """Return the columns that are known, and how to read the file."""
     from fuzzymil.datasets import guess_format
 
-    used = columns if remembered is None else _as_in_training(file, columns, remembered, format)
+    used = columns if remembered is None else _columns_in_training(file, columns, remembered, format)
     return used, guess_format(file, format=format, bag=used.bag, label=used.label, encoding=used.encoding)
 
 
-def _as_in_training(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
+def _columns_in_training(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
     """Complete the given columns with those of the training data, as far as the file has them."""
     from fuzzymil.datasets import guess_format
 
@@ -333,10 +594,10 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None
     if unused and not used.exclude_text and model is None:  # `Source` says what a model lacks
         from fuzzymil.bags.table import unused_in_words
 
-        note(unused_in_words(unused, _said))
+        note(unused_in_words(unused, _option))
 
 
-def _said(option: str, name: str) -> str:
+def _option(option: str, name: str) -> str:
     """Return what to say on the command line to use a column."""
     return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
 
@@ -373,3 +634,189 @@ def _header(file: Path, guess: Guess) -> list[str]:
 
     names = FORMATS[guess.format].column_names
     return [] if names is None else names(DataFile(file, guess.encoding))
+
+
+# ---------------------------------------------------------------------- rules as models
+# Rules in a file, such as a fuzzy system of another program, were not fitted to any data.
+
+_TABLES = (".csv", ".tsv", ".txt", ".data")
+
+
+def read_model_or_rules(
+    model: Path,
+    data: Path | None,
+    columns: Columns,
+    format: str | None = None,
+    *,
+    labels: bool = False,
+    to_answer: bool = False,
+) -> tuple[Any, str, Bags | None]:
+    """Return a model, and the name of the data and its bags, if there is any.
+
+    A file of rules becomes a model that answers with their outputs. Other parameters are those of `read_both`.
+    """
+    if not holds_rules(model):
+        if data is None:
+            return read_model(model)[0], "", None
+        fitted, source, bags = read_both(model, data, columns, format, labels=labels, to_answer=to_answer)
+        return fitted, source.name, bags
+    rules = read_all_rules(model)[0]
+    if data is None:
+        return _expert(rules), "", None
+    check_apart(model, data)
+    return _expert(rules), str(data), RuleFile(rules).read(data, columns, format)[1]
+
+
+def _expert(rules: RuleBase) -> Any:
+    """Return rules as a fitted model that predicts their outputs."""
+    import numpy as np
+
+    from fuzzymil.bags import Bags
+    from fuzzymil.estimators import MIMamdani, MISugeno
+
+    kind = MIMamdani if rules.concludes_sets else MISugeno
+    names = list(rules.feature_names)
+    return kind(rules=rules, threshold=None, missing="ignore").fit(
+        Bags.from_long(np.zeros((1, len(names))), [0], feature_names=names)
+    )
+
+
+class RuleFile:
+    """Rules as a model: the features that they need."""
+
+    def __init__(self, rules: RuleBase) -> None:
+        self.rules = rules
+        self.feature_names_in_ = rules.feature_names
+
+    def read(self, data: Path, columns: Columns, format: str | None) -> tuple[str, Bags]:
+        """Return what a row of the answers is about, and the bags with the features of the rules.
+
+        In a table without a column of bags, every row is a bag of its own.
+        """
+        from fuzzymil.bags.series import NumberFormat
+        from fuzzymil.rules.activations import matched
+
+        needed = self.feature_names_in_
+        if _is_table(data, format):
+            with local_copy(data) as file:
+                names, rows = _read_rows(file, columns.encoding)
+                bag = _bag_column(file, columns, names, needed)
+                if bag is None:
+                    rows_of = _rows_as_bags(file, names, rows, needed, NumberFormat(**columns.notation()))
+                    return "row", self._with_note("row", rows_of)
+            # Features that the table does not have may be made of its dates.
+            only = tuple(needed) if {*needed} <= {*names} else columns.only
+            columns = dataclasses.replace(columns, bag=bag, only=only)
+        found = read_data(data, columns, format).bags
+        return "bag", self._with_note("bag", matched(self.rules, found))
+
+    def tables(self, data: Path, columns: Columns, format: str | None) -> Iterator[dict[str, list[Any]]]:
+        """Yield tables: a column of bags, or of rows if the data has no bags, and one per output."""
+        if _is_table(data, format):
+            yield self._table(*self.read(data, columns, format))
+            return
+        from fuzzymil.rules.activations import matched
+
+        found: collections.Counter[str] = collections.Counter()
+        for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
+            found.update(self._missing_values(matched(self.rules, bags)))
+            yield self._table("bag", bags)
+        _note_missing_values("bag", found)
+
+    def _with_note(self, title: str, bags: Bags) -> Bags:
+        _note_missing_values(title, self._missing_values(bags))
+        return bags
+
+    def _missing_values(self, bags: Bags) -> dict[str, int]:
+        """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
+        import numpy as np
+
+        from fuzzymil.inference.membership import Missing
+
+        found = {}
+        asked = {condition.variable for rule in self.rules.rules for condition in rule.conditions}
+        for place, variable in enumerate(self.rules.variables):
+            stated = variable.missing_values or any(isinstance(term, Missing) for term in variable.terms.values())
+            if variable.name in asked and not stated:
+                values = bags.select_features([place]).instances[:, 0]
+                found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
+        return {name: count for name, count in found.items() if count}
+
+    def _table(self, title: str, bags: Bags) -> dict[str, list[Any]]:
+        import numpy as np
+
+        found = self.rules.infer(bags)
+        names = list(self.rules.output_names)
+        uncovered = np.asarray(found.uncovered).reshape(len(found.output), -1).any(axis=1)
+        if uncovered.any():
+            note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")
+        return {title: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
+
+
+def _note_missing_values(title: str, found: Mapping[str, int]) -> None:
+    """Say that missing values count as true, and what to do about it."""
+    if not found:
+        return
+    counted = listed(f"{name} in {count:,} {title}{'' if count == 1 else 's'}" for name, count in found.items())
+    from fuzzymil.rules.language.printer import quoted
+
+    note(
+        f"Values are missing: {counted}. A missing value satisfies every condition on it. To change that, say in the "
+        f"rules what replaces it (VARIABLE {quoted(next(iter(found)))} MISSING AS 5: ...), or fill it in."
+    )
+
+
+def _is_table(data: Path, format: str | None) -> bool:
+    return format is None and data.suffix.lower() in _TABLES
+
+
+def _read_rows(file: Path, encoding: str | None) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the names of the columns, and the rows."""
+    with open(file, newline="", encoding=encoding or "utf-8-sig") as text:
+        head = text.readline()
+        text.seek(0)
+        sign = max((",", ";", "\t"), key=head.count)
+        reader = csv.DictReader(text, delimiter=sign, restval="")
+        names = [name.strip() for name in reader.fieldnames or ()]
+        reader.fieldnames = names
+        return names, list(reader)
+
+
+def _bag_column(file: Path, columns: Columns, names: list[str], needed: tuple[str, ...]) -> str | None:
+    """Return the column of bags, if there is one."""
+    bag = names[columns.bag] if isinstance(columns.bag, int) else columns.bag
+    if bag is None and "bag" in names and "bag" not in needed:
+        return "bag"
+    if bag is not None and bag not in names:
+        raise InputError(f"{file} has no column {bag!r}; it has {listed(names)}.{did_you_mean(bag, names)}")
+    return bag
+
+
+def _rows_as_bags(
+    file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...], number_format: NumberFormat
+) -> Bags:
+    from fuzzymil.bags import Bags
+
+    for name in needed:
+        if name not in names:
+            raise InputError(
+                f"{file} has no column {name!r}, which the rules need. They need {listed(needed)}; the file has "
+                f"{listed(names)}.{did_you_mean(name, names)}"
+            )
+    if not rows:
+        raise InputError(f"{file} has no rows.")
+    x = [
+        [_number(row[name], name, number, number_format) for name in needed] for number, row in enumerate(rows, start=1)
+    ]
+    return Bags.from_long(x, list(range(1, len(rows) + 1)), feature_names=list(needed))
+
+
+def _number(text: str, column: str, row: int, number_format: NumberFormat) -> float:
+    if not text.strip():
+        return float("nan")
+    found = number_format.parse(text)
+    if found is None:
+        advice = number_format.advice(text, [text])
+        more = f"; {advice}" if advice else ""
+        raise InputError(f"Row {row}, column {column!r}: expected a number, found {text!r:.60}{more}.")
+    return found

@@ -13,7 +13,7 @@ import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.cli._console import note
-from fuzzymil.cli._models import read_all_rules
+from fuzzymil.cli._inputs import read_all_rules
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags

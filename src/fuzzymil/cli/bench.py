@@ -12,7 +12,6 @@ import typer
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
-from fuzzymil.estimators import Training
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -68,7 +67,7 @@ def bench(
 def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
     import numpy as np
 
-    from fuzzymil.estimators import MIANFISClassifier
+    from fuzzymil.estimators import MIANFISClassifier, Training
 
     bags = _random_bags(n_bags, n_features)
     first = _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=EPOCHS), random_state=0).fit(bags))

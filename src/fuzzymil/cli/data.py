@@ -23,8 +23,7 @@ from fuzzymil.cli._console import (
     is_terminal,
     note,
 )
-from fuzzymil.cli._inputs import read_data, summary
-from fuzzymil.cli._models import Columns
+from fuzzymil.cli._inputs import Columns, read_data, summary
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
-from fuzzymil.estimators import RuleClassifier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +53,9 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     import matplotlib
 
     matplotlib.use("Agg")  # no display needed
-    from fuzzymil.cli._baselines import FOREST, baseline
+    from fuzzymil.cli.evaluate import FOREST, baseline
     from fuzzymil.datasets import CONCEPTS, make_two_concepts
+    from fuzzymil.estimators import RuleClassifier
     from fuzzymil.plots import save_figure
     from fuzzymil.report import write_report
 

@@ -6,17 +6,27 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, known_name
+from fuzzymil._utils.runtime import granted_cores
+from fuzzymil.bags import Bags
+from fuzzymil.bags.statistics import bag_statistics
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
-from fuzzymil.cli._inputs import read_data
-from fuzzymil.cli._models import Columns
-from fuzzymil.cli._processes import helped_fits
+from fuzzymil.cli._inputs import Columns, read_data
 from fuzzymil.cli._settings import (
     Method,
     MethodOption,
@@ -27,6 +37,8 @@ from fuzzymil.cli._settings import (
     new_estimator,
     positive_label,
 )
+from fuzzymil.comparators import COMPARATORS, EmbeddingForest, PositiveClass, standardized
+from fuzzymil.estimators import NaiveMIL, PerInstance
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -34,13 +46,40 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import Fold
 
-__all__ = ["evaluate"]
+__all__ = [
+    "evaluate",
+]
+
+# Processes that share the fits of a command.
+
+
+_LARGE = 1 << 26  # bytes, which every process would get a copy of; joblib's share them, but take longer to start
+
+
+def helped_fits(n_fits: int, bags: Bags, jobs: int | None = None) -> AbstractContextManager[None]:
+    """Return a context in which other processes share the fits of a cross-validation.
+
+    Parameters
+    ----------
+    n_fits : int
+    bags : Bags
+        Of large ones, cross-validation itself decides when processes are worth their start.
+    jobs : int, optional
+        Number of processes. Default: one per core.
+    """
+    if (bags.instances if bags.sparse is None else bags.sparse.data).nbytes > _LARGE:
+        return nullcontext()
+    import joblib
+
+    import fuzzymil.learn.choose  # noqa: F401  forks need not import what this process has
+    from fuzzymil._utils.processes import helped
+
+    cores = min(granted_cores(), joblib.cpu_count())  # a container may have fewer than it sees
+    return helped(min(n_fits, jobs or cores) - 1)
 
 
 def method_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a method to compare with."""
-    from fuzzymil.cli._baselines import NONE, baseline_names
-
     names = [*baseline_names(classes=True), NONE]
     return (name for name in names if name.lower().startswith(incomplete.lower()))
 
@@ -161,8 +200,6 @@ def evaluate(
 
 def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, pos_label: Any = None) -> list[Trial]:
     """Return the methods to compare with, by default the embedding forest."""
-    from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
-
     classes = kind is Task.classification
     given = [FOREST] if names is None else names
     wanted = list(dict.fromkeys(part.strip() for name in given for part in name.split(",") if part.strip()))
@@ -421,3 +458,62 @@ def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:
         words = f"{own} and {other} cannot be told apart on these folds"
     numbers = [f"{name} {test.mean:+.3f} (95%: {test.low:+.3f} to {test.high:+.3f})" for name, test in tests.items()]
     return f"{words}: {', '.join(numbers)}."
+
+
+# Methods that ``fuzzymil evaluate --compare`` can compare with.
+
+
+FOREST = EmbeddingForest.__name__
+"""The method to compare with by default: quick, and hard to beat. For regression, a forest of regression trees."""
+
+TREES = 100  # a third of the comparator's default: quick, and hardly less accurate
+
+NONE = "none"
+"""The name for no method at all."""
+
+
+def baseline_names(*, classes: bool) -> dict[str, str]:
+    """Return the name of each method and its title; comparators are listed by class name."""
+    if not classes:
+        return {"mean": "mean of the labels", "naive": "NaiveMIL(Ridge)", FOREST: FOREST}
+    simple = {"majority": "majority class", "naive": "NaiveMIL(LogisticRegression)"}
+    return simple | {name: name for name in COMPARATORS}
+
+
+def baseline(name: str, bags: Bags, seed: int, *, classes: bool, pos_label: Any = None) -> Any:
+    """Return a method by its name, ready for these bags.
+
+    All but the trivial ones standardize the features. Missing values are replaced by the median of the feature, since
+    most methods cannot handle them. Methods for two classes decide about more by one model per class; they look for
+    the class ``pos_label``, by default the one that sorts last.
+
+    Examples
+    --------
+    >>> bags = Bags.from_list([[[0.0]], [[1.0]]], labels=["no", "yes"])
+    >>> baseline("MISVM", bags, 0, classes=True)[-1]
+    MISVM()
+    """
+    known_name("method", name, [*baseline_names(classes=classes), NONE], "to compare with")
+    if name in ("majority", "mean"):
+        return DummyClassifier(strategy="most_frequent") if classes else DummyRegressor()
+    method: Any
+    if name == "naive":
+        method = NaiveMIL(LogisticRegression(max_iter=1000), pool="max") if classes else NaiveMIL(Ridge(), pool="mean")
+    elif not classes:
+        method = RandomForestRegressor(TREES)
+    else:
+        method = EmbeddingForest(TREES) if name == FOREST else COMPARATORS[name]()
+    if "random_state" in method.get_params():
+        method.set_params(random_state=seed)
+    if name in COMPARATORS and classes:
+        if len(np.unique(np.asarray(bags.labels))) > 2:
+            method = OneVsRestClassifier(method)
+        elif pos_label is not None:
+            method = PositiveClass(method, pos_label)
+    if name == FOREST and not classes:
+        method = make_pipeline(FunctionTransformer(bag_statistics), method)
+    model = standardized(method)
+    if np.isnan(bags.instances).any():
+        medians = SimpleImputer(strategy="median", keep_empty_features=True)
+        model = Pipeline([("impute", PerInstance(medians)), *model.steps])
+    return model

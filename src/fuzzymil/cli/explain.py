@@ -10,11 +10,8 @@ import typer
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
-from fuzzymil.cli._console import check_target, emit_json, write_text
-from fuzzymil.cli._figures import check_figure, write_figure
-from fuzzymil.cli._inputs import bag_with_id
-from fuzzymil.cli._models import Columns, class_and_output, output_names
-from fuzzymil.cli._rule_files import read_answering
+from fuzzymil.cli._console import check_figure, check_target, emit_json, write_figure, write_text
+from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 
 __all__ = ["explain"]
 
@@ -57,7 +54,7 @@ def explain(
         check_figure(figure, model, data)
         if output is not None and output.resolve() == figure.resolve():
             raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
-    fitted, name, bags = read_answering(
+    fitted, name, bags = read_model_or_rules(
         model,
         data,
         Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding),
@@ -71,7 +68,9 @@ def explain(
     if of_class is not None:
         label, place = class_and_output(fitted, of_class)
         if place is None:
-            raise ParameterError(f"{label!s} is not the positive class of {model}, which its rules are about: omit --class.")
+            raise ParameterError(
+                f"The rules of {model} are about its positive class, not about {label!s}: omit --class."
+            )
         about = output_names(fitted)[place]
     found = fitted.explain(bag_with_id(bags, id, name), output=about)
     if as_json:

@@ -24,8 +24,7 @@ from fuzzymil.cli._console import (
     is_terminal,
     note,
 )
-from fuzzymil.cli._inputs import Source, read_data, read_stream
-from fuzzymil.cli._models import Columns, read_model, save
+from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli._settings import (
     Method,
     MethodOption,

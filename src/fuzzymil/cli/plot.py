@@ -11,11 +11,8 @@ import typer
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
-from fuzzymil.cli._console import emit, emit_json, note
-from fuzzymil.cli._figures import check_figure, write_figure
-from fuzzymil.cli._inputs import bag_with_id
-from fuzzymil.cli._models import Columns, class_and_output, listed_names, output_names
-from fuzzymil.cli._rule_files import read_answering
+from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
+from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, listed_names, output_names, read_model_or_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -122,7 +119,7 @@ def plot(
     if data is None and kind in _NEED_BAGS:
         raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
     columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
-    fitted, source, bags = read_answering(model, data, columns, format, labels=kind in _NEED_LABELS)
+    fitted, source, bags = read_model_or_rules(model, data, columns, format, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.joined and not fitted.members_[0].concludes_sets:

@@ -13,9 +13,7 @@ from fuzzymil._utils.errors import listed
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_target, emit_json, note, write_pieces
-from fuzzymil.cli._inputs import check_apart, read_parts
-from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
-from fuzzymil.cli._rule_files import RuleFile
+from fuzzymil.cli._inputs import Columns, RuleFile, check_apart, holds_rules, read_all_rules, read_model, read_parts
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -96,7 +94,9 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
             table["witness"] = [_witness(each, witness) for each in model.explain_many(bags)]
         yield table
     if n_unlike:
-        note(f"{n_unlike} of {n_bags} bags more unusual than every training bag (coverage 0): see fuzzymil explain.")
+        note(
+            f"{n_unlike} of {n_bags} bags are more unusual than every training bag (coverage 0): see fuzzymil explain."
+        )
     if known:
         predicted, labels = (concatenate(columns) for columns in zip(*known, strict=True))
         note(_quality(model, predicted, labels))

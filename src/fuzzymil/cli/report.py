@@ -12,9 +12,8 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progress
-from fuzzymil.cli._inputs import read_both
-from fuzzymil.cli._models import Columns
-from fuzzymil.cli._processes import helped_fits
+from fuzzymil.cli._inputs import Columns, read_both
+from fuzzymil.cli.evaluate import helped_fits
 
 __all__ = ["report"]
 

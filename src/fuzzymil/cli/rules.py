@@ -12,7 +12,7 @@ from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
-from fuzzymil.cli._models import read_all_rules
+from fuzzymil.cli._inputs import read_all_rules
 
 __all__ = ["rules"]
 

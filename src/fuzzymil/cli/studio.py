@@ -12,7 +12,7 @@ from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import emit, emit_json, note
-from fuzzymil.cli._models import Columns, holds_rules, read_all_rules, read_model
+from fuzzymil.cli._inputs import Columns, holds_rules, read_all_rules, read_model
 
 if TYPE_CHECKING:
     from fuzzymil.studio import Document, Session

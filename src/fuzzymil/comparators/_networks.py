@@ -6,12 +6,16 @@ not wait for it.
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
@@ -20,11 +24,18 @@ from fuzzymil._utils.runtime import make_room, require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, above_zero, checks
 from fuzzymil.estimators.parameters import check_integer, integer, real
+from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.inference.segments import Grouping, pack
 from fuzzymil.learn.train.losses import LOSSES
 
 if TYPE_CHECKING:
     import jax
+
+__all__ = [
+    "apply",
+    "mean_loss",
+    "train",
+]
 
 # Networks are functions of plain arrays: ``forward(weights, x, grouping) -> Outputs``.
 
@@ -103,8 +114,6 @@ class BagNetwork(BagClassifier):
         require_jax(type(self).__name__)
         import jax
 
-        from fuzzymil.comparators._programs import train
-
         make_room()
         loss = LOSSES[self._loss]
         with np.errstate(over="ignore"):  # values beyond 32 bits end in the error below
@@ -136,8 +145,6 @@ class BagNetwork(BagClassifier):
         """Return the outputs of the trained network for bags (b,) and for instances (i,)."""
         import jax
 
-        from fuzzymil.comparators._programs import apply
-
         data = pack(bags.instances, bags.offsets, np.float64)
         with jax.enable_x64():
             outputs = apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
@@ -161,3 +168,59 @@ def _converted(weights: Weights, dtype: Any) -> Weights:
 
     converted: Weights = jax.tree.map(lambda values: np.asarray(values, dtype), weights)
     return converted
+
+
+# The compiled programs of the neural comparators; folds of similar size share them.
+
+
+def mean_loss(loss: str, output: jax.Array, targets: jax.Array, real: jax.Array) -> jax.Array:
+    """Return the mean loss of the bags (b,) that are not padding."""
+    costs = LOSSES[loss].per_bag(output[:, None], targets[:, None])
+    return jnp.sum(jnp.where(real, costs, 0.0)) / jnp.sum(real)
+
+
+@functools.partial(jax.jit, static_argnames=("forward", "loss", "n_epochs"))
+def train(
+    forward: Forward,
+    loss: str,
+    n_epochs: int,
+    weights: Weights,
+    constants: Weights,
+    x: jax.Array,
+    bag_index: jax.Array | None,
+    targets: jax.Array,
+    real: jax.Array,
+    learning_rate: jax.Array,
+    weight_decay: jax.Array,
+) -> tuple[Weights, jax.Array]:
+    """Minimize the mean loss of the bags with Adam, in full batches.
+
+    The network ``forward`` receives ``weights``, which are learned, and ``constants`` as one dict. ``x`` (i, d) and
+    ``bag_index`` (i,) are packed and padded instances, as returned by `fuzzymil.inference.segments.pack`; ``targets``
+    and ``real`` (b,) hold the targets of the bags and which bags are not padding. Each step also shrinks the weights
+    (not the biases) by the product of ``learning_rate`` and ``weight_decay``. Returns the weights and the mean loss
+    before each step (n_epochs,).
+    """
+    grouping = grouping_of(bag_index, len(x), len(targets))
+    optimizer = optax.adamw(
+        learning_rate, weight_decay=weight_decay, mask=lambda tree: jax.tree.map(lambda values: values.ndim > 1, tree)
+    )
+
+    def cost(weights: Weights) -> jax.Array:
+        output = forward(weights | constants, x, grouping).bags
+        return mean_loss(loss, output, targets, real)
+
+    def step(state: tuple[Weights, Any], _: None) -> tuple[tuple[Weights, Any], jax.Array]:
+        weights, memory = state
+        value, gradient = jax.value_and_grad(cost)(weights)
+        updates, memory = optimizer.update(gradient, memory, weights)
+        return (optax.apply_updates(weights, updates), memory), value
+
+    (weights, _), losses = jax.lax.scan(step, (weights, optimizer.init(weights)), length=n_epochs)
+    return weights, losses
+
+
+@functools.partial(jax.jit, static_argnames=("forward", "n_bags"))
+def apply(forward: Forward, weights: Weights, x: jax.Array, bag_index: jax.Array | None, n_bags: int) -> Outputs:
+    """Return the outputs of a network for packed instances."""
+    return forward(weights, x, grouping_of(bag_index, len(x), n_bags))

@@ -141,7 +141,8 @@ def _encode_learned(model: Any) -> dict[str, Any]:
         "initial": model.initial_rules_.to_dict(),
     }
     if not hasattr(model, "_state"):
-        return found | {"held_out_costs": model.held_out_costs_}
+        edited = {"edited": True} if model._edited else {}
+        return found | {"held_out_costs": model.held_out_costs_} | edited
     scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
     return found | {
         "scaling": {"limited": model._state.scaling.limited, **scaling},
@@ -232,7 +233,7 @@ def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
     initial = RuleBase.from_dict(document["initial"])
     model.coverage_ = saved.coverage_
     if not hasattr(model, "training"):
-        model._set_rules(members, initial)
+        model._set_rules(members, initial, edited=document.get("edited") is True)
         model.held_out_costs_ = {n: storage.decode_number(cost) for n, cost in document["held_out_costs"].items()}
         check(bool(np.isfinite([*model.held_out_costs_.values()]).all()), "the held-out costs")
         return

@@ -110,9 +110,12 @@ class _RuleLearner(Learner):
         self.loss_ = found.cost
         return self
 
-    def _set_rules(self, members: Sequence[RuleBase], initial: RuleBase | Callable[[], RuleBase]) -> None:
+    def _set_rules(
+        self, members: Sequence[RuleBase], initial: RuleBase | Callable[[], RuleBase], *, edited: bool = False
+    ) -> None:
         self._members = [*members]
         self._initial = initial
+        self._edited = edited  # not by `fit`: a report does not cross-validate such rules
 
     @property
     def initial_rules_(self) -> RuleBase:
@@ -143,7 +146,7 @@ class _RuleLearner(Learner):
         """
         rules = self._suitable(rules)
         model = copy.copy(self)
-        model._set_rules([rules], self.initial_rules_)
+        model._set_rules([rules], self.initial_rules_, edited=True)
         return model
 
     def __getstate__(self) -> dict[str, Any]:

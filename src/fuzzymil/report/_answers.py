@@ -117,7 +117,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
 
     Parameters
     ----------
-    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor, MISugeno or MIMamdani
+    model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
     bags : Bags, or anything `as_bags` accepts
     y : array of shape (n_bags,), optional
         Default: the labels of the bags, if any.
@@ -132,8 +132,8 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     """
     if not isinstance(model, ExplainableModel):
         raise ParameterError(
-            "A report needs a model whose rules can be explained (MIANFISClassifier, MIANFISRegressor, "
-            f"ANFISClassifier, ANFISRegressor, MISugeno or MIMamdani), got {type(model).__name__}. For a pipeline, "
+            "A report needs a model whose rules can be explained (RuleClassifier, RuleRegressor, MIANFIS..., "
+            f"ANFIS..., MISugeno or MIMamdani), got {type(model).__name__}. For a pipeline, "
             "pass its last step and the transformed bags."
         )
     given = as_bags(bags)

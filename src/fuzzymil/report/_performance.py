@@ -293,7 +293,8 @@ def cross_validate_model(
         The predictions, and the models; None if the rules were edited after training, or if there are too few bags.
     """
     start = getattr(answers.model, "init", None)
-    if isinstance(start, RuleBase) and start == answers.rules:  # as `with_rules` leaves it: refitting would cheat
+    edited = getattr(answers.model, "_edited", False) or (isinstance(start, RuleBase) and start == answers.rules)
+    if edited:  # as `with_rules` leaves it: models of the folds would have other rules, or would have seen their bags
         return None
     rng = check_random_state(random_state)
     splits = _splits(answers, n_folds, rng, groups)

@@ -10,7 +10,8 @@ from typing import Any, Self
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import as_array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
-from fuzzymil.estimators import Fold, MIMamdani, Network
+from fuzzymil.estimators import Fold, MIMamdani
+from fuzzymil.estimators.base import Learner
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
@@ -169,7 +170,7 @@ def write_report(
 
     Parameters
     ----------
-    model : fitted MIANFISClassifier, MIANFISRegressor, ANFISClassifier, ANFISRegressor or MISugeno
+    model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
     bags : Bags, or anything `as_bags` accepts
     path : str or path
         File to write. An existing file is replaced only on success.
@@ -197,10 +198,10 @@ def write_report(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from fuzzymil.estimators import MIANFISClassifier
+    >>> from fuzzymil import RuleClassifier
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)[::5]
-    >>> model = MIANFISClassifier(n_rules=4, training=Training(max_epochs=10), random_state=0).fit(bags)
+    >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> write_report(model, bags, path, cross_validate=False)
     >>> path.stat().st_size < 1e6
@@ -234,7 +235,7 @@ def _learned(model: Any) -> bool:
     """Return whether a fit learned rules or moved their sets, so that its bags are no test."""
     if isinstance(model, MIMamdani):
         return model.rules is None or model.max_epochs > 0
-    return isinstance(model, Network)
+    return isinstance(model, Learner)
 
 
 def _positive(answers: Answers, given: Any) -> Any:

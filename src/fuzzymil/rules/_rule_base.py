@@ -114,12 +114,12 @@ class RuleBase(RuleSet):
         outputs : sequence of Variable, optional
             Outputs with terms that the rules conclude: ``THEN risk is great``.
         **operators
-            ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``, ``normalize``,
-            ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as in `RuleBase`,
-            but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an instance is meant to
-            hold if some instance satisfies it. `to_source` states all operators.
+            ``t_norm``, ``s_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``,
+            ``normalize``, ``default``, ``limited``, unless the text states them (``USING t_norm = min``). Default: as
+            in `RuleBase`, but ``aggregation="max"`` if no ``alpha`` is stated, because an expert's rule about an
+            instance is meant to hold if some instance satisfies it. `to_source` states all operators.
 
-            Of rules that conclude sets, also the settings of `Defuzzification`; the default of ``t_norm`` is then "min".
+            Of rules that conclude sets, also the settings of `Defuzzification`; ``t_norm`` is then "min" by default.
 
         Raises
         ------
@@ -162,7 +162,8 @@ class RuleBase(RuleSet):
         ranges : array of shape (n_features, 2), optional
             Range of the data, to which *low*, *medium* and *high* refer. Default: the range of the centers.
         **operators
-            ``t_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``, ``normalize``, ``default``.
+            ``t_norm``, ``aggregation``, ``alpha``, ``conclusion_aggregation``, ``conclusion_alpha``,
+            ``normalize``, ``default``.
 
         Examples
         --------

@@ -1,10 +1,10 @@
 """Conclusions that are sets: how they become numbers, and which rules take part in an answer.
 
 The firing strength of a rule cuts or scales the set that the rule concludes; the sets of all rules are joined into
-one, which is then turned into a number. An output may instead be the weighted average or sum of numbers, one per term: a
-`Singleton` stands for its value (a Sugeno system of order 0). A set that only rises, or only falls, stands for the
-value at which its membership equals the strength of its rules (Tsukamoto's method). A `Formula` stands for the number that it
-means for the features of an instance and the outputs before this one; in a bag, for the mean of these numbers.
+one, which is then turned into a number. An output may instead be the weighted average or sum of numbers, one per term:
+a `Singleton` stands for its value (a Sugeno system of order 0). A set that only rises, or only falls, stands for the
+value at which its membership equals the strength of its rules (Tsukamoto's method). A `Formula` stands for the number
+that it means for the features of an instance and the outputs before this one; in a bag, for the mean of these numbers.
 
 Which rules take part (``activation``):
 

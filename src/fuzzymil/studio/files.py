@@ -325,7 +325,7 @@ def _model(case: Case) -> Any:
     make: Any = MIMamdani if case.rules.concludes_sets else MISugeno
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # worse than chance: the page shows how well it does
-        return make(rules=case.rules, threshold=threshold, positive=positive, missing="ignore").fit(case.data)
+        return make(rules=case.rules, threshold=threshold, pos_label=positive, missing="ignore").fit(case.data)
 
 
 def _figure(case: Case, format: str, message: Mapping[str, Any]) -> bytes:

@@ -123,11 +123,11 @@ def _label(bags: Bags, text: str) -> Any:
 
 def _choose(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text of rules chosen from bags alone."""
-    from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
+    from fuzzymil.estimators import RuleClassifier, RuleRegressor
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model: Any = (MIANFISClassifier if job["classifies"] else MIANFISRegressor)(random_state=0)
+        model: Any = (RuleClassifier if job["classifies"] else RuleRegressor)(random_state=0)
         model.fit(bags)
     said = [str(each.message) for each in caught]
     return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said}

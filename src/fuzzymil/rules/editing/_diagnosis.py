@@ -127,7 +127,8 @@ def diagnose(
         conditions whose membership is at most ``never`` on all instances.
     coverage : float
         "uncovered bags": no rule fires (Layer 3) with at least this strength. With many features, strengths are
-        small. Not for additive rules, whose answer is then their default. Of rules that conclude sets: the joined set is empty.
+        small. Not for additive rules, whose answer is then their default. Of rules that conclude sets: the joined set
+        is empty.
 
     Returns
     -------

@@ -255,7 +255,8 @@ class _Parser(Reader):
             return self.advance().text.lower()
         return self.number("a name, a number or numbers in parentheses", infinite=True)
 
-    # ------------------------------------------------------------------ declarations: ``depth [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1)``
+    # ------------------------------------------------------------------ declarations
+    # Such as ``depth [m] FROM 0 TO 2: shallow = Gaussian(0.2, 0.1)``.
 
     def declaration(self, into: dict[str, Variable]) -> None:
         name = self.name_of_variable()
@@ -505,7 +506,7 @@ class _Parser(Reader):
         if hint:
             self.fail(token, f"Unknown statement {token.text!r:.60}.{hint}")
 
-    # ------------------------------------------------------------------ premises: conditions, AND, OR, NOT, parentheses and quantifiers
+    # ------------------------------------------------------------------ premises
 
     def whole_premise(self, start: Token) -> Expression:
         self.bare, self.quantified, self.quantifier, self.asked, self.level = [], False, None, None, 0
@@ -742,7 +743,7 @@ class _Parser(Reader):
             self.advance()
         return term.text
 
-    # ------------------------------------------------------------------ conclusions and weights: ``THEN y = 0.3 + 2*depth WITH 0.5``
+    # ------------------------------------------------------------------ conclusions, weights
 
     def take_then(self) -> None:
         """Parse ``THEN``; report that it is missing if a conclusion follows."""
@@ -893,7 +894,7 @@ class _Parser(Reader):
             self.unknown("variable", name, self.parsed.variables)
         return name.text
 
-    # ------------------------------------------------------------------ comments: which statement each of them belongs to
+    # ------------------------------------------------------------------ comments: of which statement
 
     def header(self) -> str:
         """Take the comments at the top of the text, down to the last blank line before the first statement."""
