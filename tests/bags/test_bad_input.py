@@ -41,7 +41,8 @@ every = pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
 def classifier(**changes):
-    return MIANFISClassifier(**network_parameters(**QUICK | changes))
+    whole = {name: changes.pop(name) for name in ("operators", "training") if name in changes}
+    return MIANFISClassifier(**network_parameters(**QUICK | changes) | whole)
 
 
 def labels_of(model):
@@ -204,7 +205,7 @@ def test_features_that_are_not_those_of_the_training(model):
 def test_one_instance_networks_refuse_bags():
     for make, other in ((ANFISClassifier, "MIANFISClassifier"), (ANFISRegressor, "MIANFISRegressor")):
         with pytest.raises(InputError, match=rf"one instance per bag.*{other}.*NaiveMIL\({make.__name__}\(\)\)"):
-            make(**QUICK).fit(BAGS, Y)
+            make(**network_parameters(**QUICK)).fit(BAGS, Y)
 
 
 GRID = np.array([[0.5, 0.5], [1.5, 1.5], [1.0, 0.2]])
@@ -215,9 +216,6 @@ SETTINGS = {
     "too many rules": ({"n_rules": 1000}, r"n_rules=1000.*distinct instance.*fewer rules"),
     "alpha NaN": ({"alpha": np.nan}, "alpha must be a number, got nan"),
     "alpha text": ({"alpha": "1"}, "alpha must be a number, got '1'"),
-    "consequent alpha NaN": ({"conclusion_alpha": np.nan}, "conclusion_alpha must be a number"),
-    "width zero": ({"init_width": 0}, "init_width must be a number above 0, got 0"),
-    "width negative": ({"init_width": -1.0}, "init_width must be a number above 0"),
     "widths zero": ({"init": (GRID, 0 * GRID)}, r"widths.*greater than 0; got.*0"),
     "widths negative": ({"init": (GRID, -GRID)}, r"widths.*greater than 0"),
     "widths NaN": ({"init": (GRID, np.nan)}, r"widths.*finite"),
@@ -231,7 +229,10 @@ SETTINGS = {
     "init of three parts": ({"init": (GRID, GRID, GRID)}, "init must be"),
     "init None": ({"init": None}, "init must be"),
     "init misspelt": ({"init": "kmean"}, r"Unknown init 'kmean'.*Did you mean 'kmeans'"),
-    "rules of other features": ({"init": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, r"1 variables.*needs 2"),
+    "rules of other features": (
+        {"init": RuleBase.from_arrays([[0.0]] * 3, [[1.0]] * 3, [1] * 3)},
+        r"1 variables.*needs 2",
+    ),
     "missing": ({"missing": "drop"}, "Unknown missing"),
     "order": ({"order": 2}, r"order must be 0 \(constant conclusions\) or 1"),
     "members": ({"n_estimators": True}, "n_estimators must be"),
@@ -245,7 +246,7 @@ SETTINGS = {
         {"training": Training(n_iter_no_change=20, validation_fraction=0.01)},
         "more bags",
     ),
-    "training": ({"training": {"max_epochs": 5}}, r"training must be None or Training"),
+    "training": ({"training": 5}, r"training must be None or Training"),
     "operators": ({"operators": "min"}, r"operators must be None or Operators"),
 }
 
@@ -291,6 +292,8 @@ def test_settings_out_of_range(settings, words):
         (Training, {"width_scale": 2}, "Unknown width_scale"),
         (Training, {"init_outputs": "zeros"}, "Unknown init_outputs"),
         (Training, {"rule_dropout": "yes"}, "Unknown rule_dropout"),
+        (Operators, {"conclusion_alpha": np.nan}, "conclusion_alpha must be a number"),
+        (Training, {"init_width": 0}, "init_width must be a number above 0, got 0"),
         (Training, {"tol": -1.0}, "tol must be a number of at least 0"),
         (Training, {"clip": 0.0}, "clip must be a number above 0"),
         (Training, {"clip": np.nan}, "clip must be a number"),

@@ -110,7 +110,7 @@ def test_a_killed_fit_of_a_stream_goes_on_in_the_middle_of_an_epoch(small_window
         calls.clear()
         resumed = numbers_of(model.fit(BagStream(lambda part: load(part, dies=False), 10)))
         assert len(calls) < 70  # a summary and six epochs from the start take that many
-        whole = model.set_params(run=None).fit(BagStream(lambda part: load(part, dies=False), 10))
+        whole = model.set_params(training__checkpoint=None).fit(BagStream(lambda part: load(part, dies=False), 10))
         assert np.array_equal(resumed, numbers_of(whole))
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIANFISClassifier, RuleClassifier, RuleRegressor
+from fuzzymil import Bags, RuleClassifier, RuleRegressor
 from fuzzymil.datasets import PLANTED, make_planted
-from fuzzymil.estimators import network_parameters
 
 
 def used_features(model):
@@ -20,7 +19,7 @@ def threshold_bags(n_bags=40, n_features=3, seed=0, sizes=(2, 6)):
 
 
 def chosen(bags, labels, **settings):
-    return MIANFISClassifier(**network_parameters(random_state=0, **settings)).fit(bags, labels)
+    return RuleClassifier(random_state=0, **settings).fit(bags, labels)
 
 
 # ---------------------------------------------------------------------- planted truths
@@ -159,12 +158,12 @@ def test_prototypes_are_chosen_where_every_feature_counts():
 def test_n_rules_is_a_bound(n_rules):
     bags = make_planted("shift", 120, n_noise=3, random_state=0)
     assert chosen(bags, None).rules_.n_rules > 1
-    assert chosen(bags, None, n_rules=n_rules).rules_.n_rules <= n_rules
+    assert chosen(bags, None, max_rules=n_rules).rules_.n_rules <= n_rules
 
 
 def test_a_single_rule_is_one_that_says_something():
     bags = make_planted("prototype", 150, n_noise=0, random_state=0)
-    (rule,) = chosen(bags, None, n_rules=1).rules_.rules
+    (rule,) = chosen(bags, None, max_rules=1).rules_.rules
     assert rule.conditions
 
 

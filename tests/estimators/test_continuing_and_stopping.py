@@ -141,12 +141,12 @@ def test_ctrl_c_keeps_the_model_so_far(model):
         if now.epoch == 3:
             raise KeyboardInterrupt
 
-    model = clone(model).set_params(max_epochs=50, callbacks=[interrupt])
+    model = clone(model).set_params(training__max_epochs=50, training__callbacks=[interrupt])
     with pytest.warns(UserWarning, match=r"interrupted.*after 3 epoch") as caught:
         model.fit(bags, y)
     assert len(caught) == 1
     assert model.n_iter_ == 3
-    reference = clone(model).set_params(max_epochs=3, run=None).fit(bags, y)
+    reference = clone(model).set_params(training__max_epochs=3).fit(bags, y)
     np.testing.assert_array_equal(score_of(model, bags), score_of(reference, bags))
 
 
@@ -157,7 +157,7 @@ def test_an_error_in_a_callback_leaves_the_model_as_it_was():
     model = classifier().fit(BAGS, Y)
     before = model.decision_function(BAGS)
     with pytest.raises(RuntimeError, match="not my day"):
-        model.set_params(callbacks=[fail]).fit(BAGS, 1 - Y)
+        model.set_params(training__callbacks=[fail]).fit(BAGS, 1 - Y)
     np.testing.assert_array_equal(model.decision_function(BAGS), before)
 
 

@@ -81,7 +81,7 @@ def test_training_goes_on_from_a_loaded_model(fitted, name, tmp_path):
     assert not np.array_equal(score_of(back, bags), before)
     # Only the optimizer's memory differs, and it moves no parameter by more than about its rate.
     np.testing.assert_allclose(score_of(back, bags), score_of(kept, bags), atol=0.2)
-    warm = load_model(tmp_path / "model.json").set_params(warm_start=True)
+    warm = load_model(tmp_path / "model.json").set_params(training__warm_start=True)
     assert len(warm.fit(bags, y).history_["loss"]) == 5
     np.testing.assert_array_equal(score_of(model, bags), before)
 

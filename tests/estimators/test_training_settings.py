@@ -103,7 +103,8 @@ def test_training_with_rule_dropout(rule_dropout, batch_size):
     again = clone(model).fit(BAGS, Y)
     np.testing.assert_array_equal(again.decision_function(BAGS), model.decision_function(BAGS))
     assert not np.allclose(
-        clone(model).set_params(rule_keep_prob=None).fit(BAGS, Y).decision_function(BAGS), model.decision_function(BAGS)
+        clone(model).set_params(training__rule_keep_prob=None).fit(BAGS, Y).decision_function(BAGS),
+        model.decision_function(BAGS),
     )
 
 
@@ -159,7 +160,7 @@ def test_on_line_learning_bears_bags_that_fire_a_rule_far_less_than_their_neighb
     model.fit(bags, [0, 1] * 4)  # a warning (of divergence) is an error here
     assert model.n_iter_ == 3
     np.testing.assert_array_equal(model.predict(bags), [0, 1] * 4)
-    reference = clone(model).set_params(optimizer="sgd", batch_size=1).fit(bags, [0, 1] * 4)
+    reference = clone(model).set_params(training__optimizer="sgd", training__batch_size=1).fit(bags, [0, 1] * 4)
     assert (np.diff(reference.history_["loss"]) < 0).all()
 
 

@@ -44,7 +44,7 @@ def musk_like(seed=0, n_bags=40, n_features=12):
 
 def short(recipe):
     """The same recipe with little training."""
-    recipe.estimator.set_params(max_epochs=4, n_estimators=min(recipe.estimator.n_estimators, 2))
+    recipe.estimator.set_params(n_estimators=min(recipe.estimator.n_estimators, 2))
     components = None if recipe.n_components is None else 3
     return Recipe(recipe.estimator, recipe.naive, components, recipe.grid[:2])
 
@@ -177,14 +177,14 @@ def test_sizes_count_all_members():
 
 def test_normalized_rules_are_those_of_the_paper():
     model = normalized_rules()
-    assert (model.n_rules, model.init, model.normalize, model.loss) == (10, "kmeans", True, "squared_error")
+    assert (model.n_rules, model.init, model.training.loss) == (10, "kmeans", "squared_error")
     assert normalized_rules(init="search", max_conditions=2).get_params()["init"] == "search"
 
 
 def test_recipes_follow_the_paper():
     for name, printed in PRINTED.items():
         recipe = recipes(name)["paper", "mi"]
-        assert (recipe.estimator.n_rules, recipe.estimator.init_width) == (printed.n_rules, printed.width)
+        assert (recipe.estimator.n_rules, recipe.estimator.training.init_width) == (printed.n_rules, printed.width)
         assert recipe.n_components == printed.n_components
         naive = recipes(name)["paper", "naive"].estimator
         assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")

@@ -164,7 +164,7 @@ def test_contestants_train_networks(contestant, monkeypatch):
     with pytest.raises(Fitted) as caught:
         contestant()
     (estimator,) = caught.value.args
-    assert trains_together(estimator.set_params(max_epochs=fuzzymil.MIANFISClassifier().max_epochs))
+    assert trains_together(estimator.set_params(training__max_epochs=fuzzymil.Training.max_epochs))
 
 
 def test_contestants_take_turns_and_say_why_they_cannot(tmp_path, monkeypatch):

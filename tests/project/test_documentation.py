@@ -22,7 +22,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import fuzzymil
-from fuzzymil import RuleClassifier
+from fuzzymil import MIANFISClassifier, RuleClassifier
 from fuzzymil.cli import app
 from paper.run import EXPERIMENTS
 
@@ -171,10 +171,11 @@ def test_no_private_module_is_on_the_page(page):
 
 
 def test_defaults_on_the_settings_page_are_the_estimators():
-    told = re.findall(r"^((?:`\w+=[^`]+`(?:, )?)+)$", PAGES["settings.md"], re.MULTILINE)
-    pairs = [pair.split("=") for line in told for pair in re.findall(r"`([^`]+)`", line)]
+    told = re.findall(r"^(`[^\n]+`)$\n:   ", PAGES["settings.md"], re.MULTILINE)
+    pairs = [pair for line in told for pair in re.findall(r"(\w+)=(\"\w+\"|[\w.]+)", line)]
     assert len(pairs) > 15
-    defaults = RuleClassifier().get_params()
+    network = MIANFISClassifier().get_params()
+    defaults = {name.split("__")[-1]: value for name, value in (network | RuleClassifier().get_params()).items()}
     assert {name: defaults[name] for name, _ in pairs} == {name: ast.literal_eval(value) for name, value in pairs}
 
 

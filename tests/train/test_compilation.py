@@ -55,12 +55,13 @@ def test_ten_folds_near_the_edge_of_two_paddings():
 def test_a_second_fit_of_the_same_shape_compiles_nothing():
     bags = make_two_concepts(8, 8, random_state=0)
     for make in (MIANFISClassifier, MIANFISRegressor):
-        make(3, max_epochs=2, random_state=0).fit(bags)
+        few = Training(max_epochs=2)
+        make(3, training=few, random_state=0).fit(bags)
         before = compiled()
-        make(3, max_epochs=2, random_state=0).fit(bags)
+        make(3, training=few, random_state=0).fit(bags)
         # All of these are data to the compiled program.
-        make(3, max_epochs=9, random_state=1, learning_rate=0.5, tol=1e-9).fit(bags)
-        make(3, max_epochs=2, random_state=0, alpha=7.0, init="random").fit(bags)
+        make(3, training=Training(max_epochs=9, learning_rate=0.5, tol=1e-9), random_state=1).fit(bags)
+        make(3, training=few, random_state=0, alpha=7.0, init="random").fit(bags)
         assert compiled() == before
 
 

@@ -262,7 +262,7 @@ def test_a_saved_model_remembers_its_constraints(tmp_path):
     again = load_model(tmp_path / "model.json")
     assert again.constraints == ALL
     assert again.active_bounds_ == model.active_bounds_
-    assert_kept(again.set_params(warm_start=True, max_epochs=20).fit(bags).rules_, RULES, ALL)
+    assert_kept(again.set_params(training__warm_start=True, training__max_epochs=20).fit(bags).rules_, RULES, ALL)
     assert model.with_rules(RULES).active_bounds_ == []
 
 
