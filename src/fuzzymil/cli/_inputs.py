@@ -139,8 +139,9 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
     _check_file(path, "model")
     if holds_rules(path):
         raise InputError(
-            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --method mi-anfis --init "
-            f"{path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict {path} data.csv."
+            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv "
+            f"--method mi-anfis --init {path} -o model.json. predict, explain and plot use rules as they are: "
+            f"fuzzymil predict {path} data.csv."
         )
     with local_copy(path) as file:
         document = _document(file, json.MODEL)
