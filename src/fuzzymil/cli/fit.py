@@ -234,8 +234,9 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
 def _scorecard(rules: Any) -> str:
     """Return the text of additive rules: the default, and those that come first."""
     lines = str(rules.to_text(max_conditions=_MOST_CONDITIONS)).split("\n")
-    left = len(lines) - 1 - _MOST_RULES
-    return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], f"... and {left} more"])
+    left = rules.n_rules - _MOST_RULES
+    more = [f"... and {left} more", *lines[1 + rules.n_rules :]]  # and what a score means, if there are points
+    return "\n".join(lines if left <= 0 else [*lines[: 1 + _MOST_RULES], *more])
 
 
 def _wanted_epochs(model: Any) -> int:

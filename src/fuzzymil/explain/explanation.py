@@ -400,6 +400,7 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
             contribution=float(contributions[r, target]),
             parts=parts,
             concluded=member.concluded(r),
+            points=None if base.points is None else base.points[r],
         )
 
 

@@ -73,11 +73,8 @@ def _item(
 
 def _factors(explanation: Facts, rule: RuleExplanation) -> Markup:
     """Return the name of a rule, and how its contribution comes about."""
-    said = words.number(rule.outputs[explanation.target])
-    if explanation.centered:
-        said = f"({said} - {words.number(explanation.threshold)})"
     strength = f"{rule.strength:.3f}" if explanation.additive else words.number(rule.strength)
-    text = f" = {strength} \N{MULTIPLICATION SIGN} {said}"
+    text = f" = {strength} {words.multiplied(explanation, rule, chr(0xD7))}"
     if explanation.n_estimators > 1:
         text += f" / {explanation.n_estimators} members"
     if not explanation.additive:

@@ -253,6 +253,8 @@ class RuleExplanation:
     concluded : str
         What a Mamdani rule concludes, ``risk is great``; its strength is then its share of the joined set, and its
         outputs are the centers of these shares (NaN where it says nothing). Empty for rules that conclude numbers.
+    points : int or None
+        Of a rule that concludes points, how many.
 
     Examples
     --------
@@ -277,6 +279,7 @@ class RuleExplanation:
     contribution: float
     parts: tuple[PartExplanation, ...]
     concluded: str = ""
+    points: int | None = None
 
     @property
     def firing(self) -> float:
@@ -315,7 +318,7 @@ class RuleExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
-        return as_record(self, "firing", "witness", "witnesses", without=("rule", "concluded"))
+        return as_record(self, "firing", "witness", "witnesses", without=("rule", "concluded"), optional=("points",))
 
 
 @dataclasses.dataclass(frozen=True)

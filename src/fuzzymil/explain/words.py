@@ -22,6 +22,7 @@ from fuzzymil.explain.parts import (
 )
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
+from fuzzymil.rules.points import in_points
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "explanation_text",
     "headline",
     "in_short",
+    "multiplied",
     "name_values",
     "number",
     "number_column",
@@ -222,8 +224,11 @@ def sum_lines(explanation: Facts, max_rules: int | None = None) -> list[Line]:
         lines.insert(0, Line(explanation.baseline, None, start_in_words(explanation)))
     elif explanation.baseline:
         lines.append(Line(explanation.baseline, None, _baseline(explanation)))
+    points = [rule.strength * rule.points for rule in explanation.rules if rule.points is not None]
+    total = f" (score {number(sum(points))})" if points and explanation.n_estimators == 1 else ""
     meaning = outcome(explanation) if explanation.additive else ""
-    return [*lines, Line(explanation.score, None, score_name(explanation) + (f" -> {meaning}" if meaning else ""))]
+    name = score_name(explanation) + total + (f" -> {meaning}" if meaning else "")
+    return [*lines, Line(explanation.score, None, name)]
 
 
 def _baseline(explanation: Facts) -> str:
@@ -502,16 +507,22 @@ def _sum(explanation: Facts, lines: Sequence[Line], max_conditions: int) -> list
     return found
 
 
+def multiplied(explanation: Facts, rule: RuleExplanation, by: str = "x") -> str:
+    """Return what the strength of a rule is multiplied with: ``x 1``, ``x (1 - 0.5)``, ``of +3 points``."""
+    if rule.points is not None:
+        return f"of {in_points(rule.points)}"
+    said = number(rule.outputs[explanation.target])
+    return f"{by} ({said} - {number(explanation.threshold)})" if explanation.centered else f"{by} {said}"
+
+
 def _factors(explanation: Facts, lines: Sequence[Line]) -> list[str]:
     """Return how the amount of each line comes about, ``= 0.593 x 1``; empty if it is not from one rule."""
-    less = f" - {number(explanation.threshold)}" if explanation.centered and not explanation.additive else ""
     by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
     strengths = iter(number_column([line.rule.strength for line in lines if line.rule is not None], signed=False))
     found = []
     for line in lines:
-        said = "" if line.rule is None else number(line.rule.outputs[explanation.target])
-        said = f"({said}{less})" if less else said
-        found.append(f"= {next(strengths)} x {said}{by_members}" if line.rule is not None else "")
+        said = "" if line.rule is None else multiplied(explanation, line.rule)
+        found.append(f"= {next(strengths)} {said}{by_members}" if line.rule is not None else "")
     return found
 
 

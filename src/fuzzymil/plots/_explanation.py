@@ -43,6 +43,7 @@ from fuzzymil.plots.style import (
     shorten,
 )
 from fuzzymil.rules.language.printer import format_number
+from fuzzymil.rules.points import in_points
 
 # Contributions as bars: from zero, or each from where the one before ends.
 
@@ -419,7 +420,9 @@ def _title(explanation: Explanation) -> str:
 def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
     """Return the conclusion of a rule for this bag and its premise, each part on two lines at most."""
     said = rule.outputs[explanation.target]
-    if explanation.additive:
+    if rule.points is not None:
+        heading = f"{rule.name}: {in_points(rule.points)}"
+    elif explanation.additive:
         heading = f"{rule.name}: {'+' if said > 0 else ''}{format_number(said, 3)}"
     else:
         value = f"{explanation.outputs[explanation.target]} = {format_number(said, 3)}"

@@ -31,6 +31,7 @@ from fuzzymil.report.html import counted, label, number
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.cards import SHOWN, RuleCard, rule_cards
 from fuzzymil.rules.editing import Diagnosis
+from fuzzymil.rules.points import score_table
 from fuzzymil.rules.rule import Variable
 
 _LONGEST = 240  # characters of a premise in the scorecard
@@ -183,7 +184,8 @@ def rules_facts(answers: Answers, cards: list[RuleUse]) -> dict[str, Any]:
         ],
         "logit": answers.reading.scale == "logit",
         "several": len(base.outputs) > 1,
-        "outputs": [f"{name} +=" for name in base.output_names],
+        "outputs": ["points"] if base.points else [f"{name} +=" for name in base.output_names],
+        "scores": score_table(base) if base.points and len(answers.members) == 1 else None,
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
@@ -218,12 +220,18 @@ def rule_uses(answers: Answers, own: Importance | None = None) -> list[RuleUse]:
 
 
 def _scorecard(answers: Answers, cards: list[RuleUse]) -> list[dict[str, Any]]:
-    """Return the default and what each rule adds, for the first output or, with several, for all of them."""
+    """Return the default and what each rule adds, for the first output or, with several, for all of them.
+
+    Of rules that conclude points, these: the default is in the table of scores.
+    """
     outputs, base = range(len(answers.rules.outputs)), answers.rules
     rows = [("default", list(base.default)), *((card.name, [value for _, value in card.conclusions]) for card in cards)]
     ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
     texts = [[typeset(text.strip()) for text in number_column([row[k] for _, row in rows])] for k in outputs]
     premises = ["", *(in_short(rule.premise) for rule in base.rules)]
+    if base.points is not None:
+        rows, premises = rows[1:], premises[1:]
+        texts = [[typeset(f"{points:+d}") for points in base.points]]
     return [
         {
             "name": name,

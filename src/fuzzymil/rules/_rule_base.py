@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import math
+import numbers
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -29,6 +30,7 @@ from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
+from fuzzymil.rules import points as scoring
 from fuzzymil.rules.cards import rules_html
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
 from fuzzymil.rules.language import source
@@ -74,6 +76,9 @@ class RuleBase:
         Joins conditions by OR. Default: the dual of ``t_norm``.
     defuzzification : Defuzzification, optional
         How the sets that rules conclude become numbers; None if they conclude numbers.
+    unit : float, optional
+        What a point is worth, if additive rules for one output conclude whole points, as on an index card; see
+        `score_table`. Rules that do not, or no longer, have none.
     comment : str
         What the author noted about the rules as a whole. Rules and variables have comments of their own, and rules
         labels; all of them survive training and editing, and are kept in text and JSON.
@@ -117,6 +122,7 @@ class RuleBase:
     limited: bool = False
     s_norm: str = ""
     defuzzification: Defuzzification | None = None
+    unit: float | None = None
     comment: str = dataclasses.field(default="", compare=False)  # for readers only
 
     # ------------------------------------------------------------------ constructors
@@ -255,6 +261,19 @@ class RuleBase:
         put("default", self._checked_default())
         self._check()
         self._check_sets() if self.concludes_sets else self._check_numbers()
+        if self.unit is not None:
+            self._settle_unit()
+
+    def _settle_unit(self) -> None:
+        """Make conclusions exactly whole points, or forget the unit if they are none."""
+        if not isinstance(self.unit, numbers.Real) or isinstance(self.unit, bool) or not 0 < self.unit < math.inf:
+            raise ParameterError(f"unit must be a number above 0, the worth of a point, got {self.unit!r:.100}.")
+        unit = float(self.unit)
+        whole = scoring.whole_points(self, unit)
+        object.__setattr__(self, "unit", None if whole is None else unit)
+        if whole is not None:  # sums of conclusions may be rounded
+            both = zip(self.rules, whole, strict=True)
+            object.__setattr__(self, "rules", tuple(rule.concluding([[unit * each]]) for rule, each in both))
 
     def _checked_default(self) -> tuple[float, ...]:
         found = _numbers("default", self.default)
@@ -400,6 +419,11 @@ class RuleBase:
                 found[r, k] = number
         return found
 
+    @property
+    def points(self) -> tuple[int, ...] | None:
+        """What each rule concludes in points, if the rules have a ``unit``."""
+        return None if self.unit is None else scoring.whole_points(self, self.unit)
+
     # ------------------------------------------------------------------ conclusions that are sets
 
     @property
@@ -501,6 +525,7 @@ class RuleBase:
     simplify = editing.simplify
     diagnose = editing.diagnose
     diff = editing.diff
+    score_table = scoring.score_table
     to_text = source.to_text
     to_source = source.to_source
     statements = source.statements

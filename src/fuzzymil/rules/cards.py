@@ -14,6 +14,7 @@ from fuzzymil._utils.drawings import bar
 from fuzzymil.rules.conclusion import WEIGHTED
 from fuzzymil.rules.curves import Sketch, Sketcher
 from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.points import score_table
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 from fuzzymil.rules.rule import Rule, Variable
@@ -137,6 +138,8 @@ class RuleCard:
         In a plain conjunction the most selective come first.
     sets : tuple of Condition
         The sets that it concludes, if any.
+    points : int or None
+        What it concludes in points, if the rules have a ``unit``.
 
     Examples
     --------
@@ -155,6 +158,7 @@ class RuleCard:
     mark: str
     conditions: tuple[Condition, ...]
     sets: tuple[Condition, ...] = ()
+    points: int | None = None
 
     @property
     def drawn(self) -> tuple[Condition, ...]:
@@ -225,6 +229,7 @@ def rule_cards(
             mark=marks[r],
             conditions=conditions(base, r, sketcher, with_data=with_data),
             sets=sets[r],
+            points=None if base.points is None else base.points[r],
         )
         for r in range(base.n_rules)
     ]
@@ -265,7 +270,7 @@ def _concluded_sets(base: RuleBase) -> list[tuple[Condition, ...]]:
 
 
 def rules_html(base: RuleBase, *, limit: float | None = None) -> Markup:
-    """Return rules for a notebook: their default, and a card for each of the first ones.
+    """Return rules for a notebook: their default, a card for each of the first ones, and what a score means.
 
     Parameters
     ----------
@@ -300,4 +305,6 @@ def rules_html(base: RuleBase, *, limit: float | None = None) -> Markup:
         found.append(html.element("details", *content, kind=f"card {card.mark}".strip(), **attributes))
     if base.n_rules > _RULES:
         found.append(html.line(f"{base.n_rules - _RULES} more rules; print(rules) shows all of them.", soft=True))
+    if base.unit is not None:
+        found.append(score_table(base).html)
     return html.joined(found)

@@ -62,6 +62,7 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "default": list(rules.default),
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
+        **({} if rules.unit is None else {"unit": rules.unit}),
         **_said(comment=rules.comment),
     }
 
@@ -102,6 +103,7 @@ def from_dict(make: Callable[..., RuleBase], content: Mapping[str, Any]) -> Rule
             default=tuple(map(number, content["default"])),
             limited=content["limited"],
             s_norm=content.get("s_norm", ""),
+            unit=number(content["unit"]) if "unit" in content else None,
             comment=str(content.get("comment", "")),
             **settings,
         )

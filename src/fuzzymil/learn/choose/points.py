@@ -13,6 +13,7 @@ itself, with unit and default fitted to each card, decides between the cards and
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import NamedTuple
@@ -21,8 +22,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.bags import Bags
+from fuzzymil.rules import RuleBase
 
-__all__ = ["Points", "round_to_points"]
+__all__ = ["Points", "round_to_points", "with_points"]
 
 _AS_GOOD = 0.01  # of what the best card explains: what smaller points may cost
 _SCALES = np.linspace(1.0, 0.5, 6)  # at which conclusions are rounded: that of the greatest one, in most points
@@ -99,6 +103,45 @@ def round_to_points(truths: Array, weights: Array, coefs: Array, default: float,
     _, levels, units = _fit(points[None], truths, targets, share, level)
     found[used] = points
     return Points(found, float(units[0]), float(levels[0]))
+
+
+def with_points(rules: RuleBase, bags: Bags, weights: Array, *, most: int = 10) -> RuleBase:
+    """Return rules that conclude points; rules that get none are left out.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        Additive rules for one output, a logit.
+    bags : Bags
+        On which the probabilities are to stay about the same.
+    weights : array of shape (b,)
+    most : int
+        Most points of a rule, in absolute value.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE x: low = Gaussian(0, 1), high = Gaussian(4, 1)
+    ... Default: y = -0.4
+    ... IF SOME x is low THEN y += 2.05
+    ... IF SOME x is high THEN y -= 0.98
+    ... ''')
+    >>> bags = Bags.from_list([[[0.0]], [[4.0]], [[2.0]], [[0.0], [4.0]]])
+    >>> print(with_points(rules, bags, np.ones(4)))
+    Default: y = -0.3...
+    Rule 1: IF SOME x is low THEN y += 2 points
+    Rule 2: IF SOME x is high THEN y -= 1 point
+    Score         -1    0    1    2
+    Probability  ...
+    """
+    if rules.concludes_sets or rules.normalize or rules.coefs.shape[1:] != (1, 1):
+        found = f"{len(rules.outputs)} outputs" if len(rules.outputs) > 1 else "another kind of conclusion"
+        raise ParameterError(f"points need two classes: rules that add numbers to one logit, but these have {found}.")
+    card = round_to_points(rules.infer(bags).firing, weights, rules.coefs[:, 0, 0], rules.default[0], most=most)
+    kept = np.flatnonzero(card.points) if card.points.any() else np.zeros(1, dtype=int)  # a rule base has a rule
+    said = [rules.rules[r].concluding([[card.unit * card.points[r]]]) for r in kept]
+    found = rules.edit(keep=kept + 1, default=card.default, drop_unused_terms=len(kept) < rules.n_rules)
+    return dataclasses.replace(found, rules=tuple(said), unit=card.unit)
 
 
 def _of_size(coefs: Array, size: int, cost: Callable[[Array], Array]) -> Array:

@@ -30,6 +30,7 @@ _OPERATORS = (
     "conclusion_alpha",
     "normalize",
     "limited",
+    "unit",
 )
 
 

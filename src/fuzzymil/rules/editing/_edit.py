@@ -72,7 +72,8 @@ def edit(
     conclusions : mapping, optional
         New conclusions of rules: a number, or text such as ``"0.3 + 2*hue"``; or a term, ``"very great"``. With several
         outputs, a mapping from output to these, ``{2: {"sky": 0.8}}``; of rules that conclude sets, None makes the rule
-        say nothing about an output. For additive rules, this is what the rule adds.
+        say nothing about an output. For additive rules, this is what the rule adds, of rules with a ``unit`` also as
+        text such as ``"-3 points"``.
     weights : mapping, optional
         New weights of rules.
     replace : mapping, optional
@@ -486,7 +487,7 @@ def _parsed(base: RuleBase, texts: list[str], what: str) -> RuleBase:
     if base.concludes_sets:
         operators |= {name: getattr(base.defuzzification, name) for name in SETTINGS}
     else:
-        names = ("aggregation", "conclusion_aggregation", "normalize", "limited")
+        names = ("aggregation", "conclusion_aggregation", "normalize", "limited", "unit")
         operators |= {name: getattr(base, name) for name in names} | {"alpha": 1.0, "default": ()}
     found = source.parse(type(base), texts, base.variables, outputs, **operators)
     if found.feature_names != base.feature_names:

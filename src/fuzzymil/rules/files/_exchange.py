@@ -243,6 +243,8 @@ def _lost_with_bags(base: RuleBase) -> list[str]:
     labels = [f"{rule.label!r:.60}" for rule in base.rules if rule.label]
     if labels:
         lost.append(f"Labels of rules are not kept: {listed(labels)}.")
+    if base.unit is not None:
+        lost.append(f"Points are written as what they add: a point is worth {_shown(base.unit)}.")
     comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
     if any(comments):
         lost.append("Comments are not kept.")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.points import in_points, score_table
 from fuzzymil.rules.premise import And, Expression, Is
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -86,6 +87,8 @@ def _conclusions(base: RuleBase, max_conditions: int | None, digits: int | None)
         return ("" if sign == "=" or text.startswith("-") else sign[0]) + text
 
     rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
+    if base.points is not None:
+        rows = [[in_points(points)] for points in base.points]
     default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
     return _Conclusions([*base.output_names], rows, default)
 
@@ -118,6 +121,11 @@ def _tables(base: RuleBase, max_conditions: int | None, digits: int | None) -> l
     ]
     if said.default is not None:
         whole.insert(0, ["default", *[""] * len(head), *said.default, *([""] if weighted else [])])
+    if base.unit is not None:
+        scores = score_table(base).rows
+        tables.append(
+            _Table(["score", *(row.text for row in scores)], [["probability", *(row.percent for row in scores)]])
+        )
     return [_Table([_RULE, *head, *said.titles, *(["weight"] if weighted else [])], whole), *tables]
 
 

@@ -59,10 +59,11 @@ _NO_SET = Gaussian(0.0, 1.0)  # stands for a set with a mistake, so that its ter
 
 
 class Linear(NamedTuple):
-    """A conclusion ``constant + slopes``."""
+    """A conclusion ``constant + slopes``; without slopes, perhaps in points."""
 
     constant: float
     slopes: dict[str, float]
+    points: bool = False
 
 
 class ParsedRule(NamedTuple):
@@ -118,7 +119,7 @@ def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs:
     --------
     >>> parsed = read("VARIABLE hue: blue = Gaussian(0.6, 0.1)  IF hue is blue THEN sky = 1")
     >>> parsed.rules[0].conclusions
-    {'sky': Linear(constant=1.0, slopes={})}
+    {'sky': Linear(constant=1.0, slopes={}, points=False)}
     """
     parsed = Parsed()
     for known, given in ((parsed.variables, variables), (parsed.outputs, outputs)):
@@ -829,7 +830,9 @@ class _Parser(Reader):
         if not all(map(math.isfinite, (found.constant, *found.slopes.values()))):
             self.report(start, "The numbers of this sum are too large: they add up to more than 1.8e308.")
         if start.kind == "-=":
-            return Linear(-found.constant, {name: -slope for name, slope in found.slopes.items()})
+            return found._replace(
+                constant=-found.constant, slopes={name: -slope for name, slope in found.slopes.items()}
+            )
         return found
 
     def concluded_term(self, output: Token) -> Is | None:
@@ -866,7 +869,8 @@ class _Parser(Reader):
             else:
                 slopes[name] = slopes.get(name, 0.0) + sign * value
             sign = self.sign()
-        return Linear(constant, slopes)
+        in_points = not slopes and not self.kinds(2)[1:] == [":"] and self.skip_word("points", "point")
+        return Linear(constant, slopes, bool(in_points))
 
     def sign(self) -> float:
         """Parse a plus or minus; return 0 if there is none."""

@@ -11,6 +11,7 @@ from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules.conclusion import PER_OUTPUT, SETTINGS, Defuzzification
 from fuzzymil.rules.language import parser, printer, suggestions
 from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
+from fuzzymil.rules.points import in_points, score_table
 from fuzzymil.rules.premise import Expression, Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -36,7 +37,7 @@ __all__ = [
 
 _OF_NUMBERS = (
     *("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
-    *("normalize", "default", "limited", "s_norm"),
+    *("normalize", "default", "limited", "s_norm", "unit"),
 )
 _OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, "default", "activation")
 
@@ -120,6 +121,7 @@ def _with_numbers(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapp
     if not {"aggregation", "alpha"} & {*parsed.settings, *operators}:
         # Who writes 'IF patch is blue' means some patch; who states an alpha means a softmax.
         operators = {**operators, "aggregation": "max"}
+    said = _in_logits(parsed, said, operators.get("unit", parsed.settings.get("unit")))
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
@@ -132,7 +134,24 @@ def _with_numbers(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapp
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
         rules.append(Rule(rule.premise, coefs, rule.weight, rule.label, rule.comment))
     content = tuple(parsed.variables.values()), tuple(rules), outputs
-    return build(functools.partial(make, *content, comment=parsed.comment), parsed, operators)
+    base = build(functools.partial(make, *content, comment=parsed.comment), parsed, operators)
+    if "unit" in parsed.settings and base.unit is None:
+        parsed.mistakes.add(
+            parsed.places["unit"],
+            "A unit is for rules that add whole points to one output: write 'y += 3 points' in all rules, or omit it.",
+        )
+        parsed.mistakes.check()
+    return base
+
+
+def _in_logits(parsed: Parsed, said: list[list[Linear]], unit: Any) -> list[list[Linear]]:
+    """Return conclusions with points turned into what they are worth."""
+    in_points = [rule for rule, row in zip(parsed.rules, said, strict=True) if any(each.points for each in row)]
+    if in_points and unit is None:
+        place = in_points[0].place
+        parsed.mistakes.add(place, "What is a point worth? Say it once, for example 'USING unit = 0.5'.")
+        parsed.mistakes.check()
+    return [[Linear(unit * each.constant, {}) if each.points else each for each in row] for row in said]
 
 
 def check_settings(
@@ -315,7 +334,8 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
     centered; see `fuzzymil.rules.language.naming.named_sets`.
 
     Rules that are added up (``normalize=False``) begin with their default, ``Default: y = -2.9``, and conclude what
-    they add to it, ``y += 2.2``. Of several outputs, only those are named to which a rule adds something.
+    they add to it, ``y += 2.2``. Of several outputs, only those are named to which a rule adds something. Rules with a
+    ``unit`` conclude points, ``y += 3 points``, and end with their `RuleBase.score_table`.
 
     Examples
     --------
@@ -324,7 +344,8 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 0.67
     """
-    return "\n".join(_lines(base, max_conditions, digits))
+    table = [] if base.unit is None else [str(score_table(base))]
+    return "\n".join([*_lines(base, max_conditions, digits), *table])
 
 
 def _lines(base: RuleBase, max_conditions: int | None, digits: int | None) -> list[str]:
@@ -362,6 +383,9 @@ def concluded_text(base: RuleBase, rule: int, digits: int | None = 4, max_condit
     said = base.rules[rule]
     if said.terms:
         return ", ".join(map(printer.premise_text, said.terms.values()))
+    if base.points is not None:
+        sign, worth = "-+"[base.points[rule] >= 0], in_points(abs(base.points[rule])).lstrip("+")
+        return f"{printer.quoted(base.output_names[0])} {sign}= {worth}"
     names = base.output_names, said.coefs, base.feature_names
     return printer.conclusions(*names, digits, max_conditions, adds=not base.normalize)
 
@@ -444,7 +468,8 @@ def to_source(base: RuleBase) -> str:
     said = set() if base.normalize else {"normalize", "default"}  # by the rules themselves
     known = _OF_SETS if base.concludes_sets else _OF_NUMBERS
     owners = {name: base.defuzzification if name in SETTINGS else base for name in known if name not in said}
-    settings = using({name: getattr(owner, name) for name, owner in owners.items()})
+    values = {name: getattr(owner, name) for name, owner in owners.items()}
+    settings = using({name: value for name, value in values.items() if value is not None})
     return written(base.comment, [*declared, settings], base.rules, _lines(base, None, None))
 
 

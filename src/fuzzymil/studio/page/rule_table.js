@@ -263,10 +263,12 @@ export function ruleTable(studio, show) {
         numberField({
           label: `Conclusion of ${clipped(rule.name, 40)}`,
           key: `then-${number}`,
-          value: said.constant,
-          step: 0.1,
-          changed: (value) => studio.edit("set_conclusion", { number, output, value }),
+          value: rule.points ?? said.constant,
+          step: rule.points === null ? 0.1 : 1,
+          changed: (value) =>
+            studio.edit("set_conclusion", { number, output, value: rule.points === null ? value : value * studio.state.unit }),
         }),
+        rule.points === null ? "" : h("span", { class: "soft" }, "points"),
       );
     return h("span", { class: "code wrap" }, clipped(rule.conclusion, 200));
   }

@@ -37,6 +37,7 @@
  * @property {string} premise
  * @property {string} conclusion
  * @property {Record<string, any>} conclusions
+ * @property {number | null} points
  * @property {number} weight
  * @property {boolean} on
  * @property {number | null} line
@@ -68,6 +69,7 @@
  * @property {string[] | null} classes
  * @property {string | null} positive
  * @property {number | null} threshold
+ * @property {number | null} unit
  * @property {Data | null} data
  * @property {string | null} undo what undo would take back
  * @property {string | null} redo
