@@ -318,9 +318,9 @@ class ConcludedOutput(NamedTuple):
 
 
 class Conclusions(NamedTuple):
-    """The outputs; and which of the sets are those of the premises. Hashable."""
+    """The outputs; and how many rows of sets come before, and columns belong to, those of the premises. Hashable."""
 
-    n_rows: int
+    n_terms: int
     n_features: int
     families: tuple[str, ...]
     outputs: tuple[ConcludedOutput, ...]

@@ -374,12 +374,12 @@ def forward_to_sets(
 ) -> jax.Array:
     """Return the output (b, k) of rules that conclude fuzzy sets, in place of Layers 4 to 6; see `forward`.
 
-    The sets of the outputs are further rows and columns of the arrays in ``params.sets``, behind those of the premises,
-    so that training treats all sets alike. Where no rule concludes anything, the output is ``params.default``.
+    The sets of the outputs are further rows of the arrays in ``params.sets``, before those of the premises, and further
+    columns, so that training treats all sets alike. Where no rule concludes anything, the output is ``params.default``.
     """
     conclusions = operators.conclusions
     assert conclusions is not None
-    own = slice(conclusions.n_rows), slice(conclusions.n_features)
+    own = slice(conclusions.n_terms, None), slice(conclusions.n_features)
     families = conclusions.families or tuple(params.sets)[:1]  # one must be there, even if no rule has a condition
     sets = {name: tuple(values[own] for values in params.sets[name]) for name in families}
     values = None if params.missing_values is None else params.missing_values[:, own[1]]

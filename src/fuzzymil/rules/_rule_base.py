@@ -7,28 +7,39 @@ edited, saved and plotted.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import functools
+import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils import html, storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil._utils.registry import package_above
+from fuzzymil._utils.text import check_characters
 from fuzzymil._version import __version__
+from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
+from fuzzymil.inference.conclusions import SAMPLINGS
+from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.cards import rules_html
+from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
 from fuzzymil.rules.language import source
-from fuzzymil.rules.rule import Variable
+from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
+from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
 _LINES = 40  # of rules, when they are shown without being printed
 
 
-class RuleBase(RuleSet):
+@dataclasses.dataclass(frozen=True, repr=False)
+class RuleBase:
     """Fuzzy if-then rules over bags of instances.
 
     Create one with `parse` from text, with `from_arrays`, by training, or with `load`.
@@ -93,6 +104,21 @@ class RuleBase(RuleSet):
     Rule 2: IF depth is deep THEN risk is small WITH 0.5
     """
 
+    variables: tuple[Variable, ...]
+    rules: tuple[Rule, ...]
+    outputs: tuple[Variable, ...] = (Variable("y"),)
+    t_norm: str = "product"
+    aggregation: str = "softmax"
+    alpha: float | tuple[float, ...] = 1.0
+    conclusion_aggregation: str = "softmax"
+    conclusion_alpha: float | tuple[float, ...] = 1.0
+    normalize: bool = True
+    default: tuple[float, ...] = ()
+    limited: bool = False
+    s_norm: str = ""
+    defuzzification: Defuzzification | None = None
+    comment: str = dataclasses.field(default="", compare=False)  # for readers only
+
     # ------------------------------------------------------------------ constructors
 
     @classmethod
@@ -102,7 +128,7 @@ class RuleBase(RuleSet):
         variables: Iterable[Variable] | None = None,
         outputs: Iterable[Variable] | None = None,
         **operators: Any,
-    ) -> Self:
+    ) -> RuleBase:
         """Parse rules written by hand or by `to_source`.
 
         Parameters
@@ -150,7 +176,7 @@ class RuleBase(RuleSet):
         output_names: Iterable[str] | None = None,
         ranges: npt.ArrayLike | None = None,
         **operators: Any,
-    ) -> Self:
+    ) -> RuleBase:
         """Create conjunctions of Gaussian sets from arrays, in the user's units.
 
         Parameters
@@ -177,7 +203,7 @@ class RuleBase(RuleSet):
     @classmethod
     def from_sets(
         cls, sets: Mapping[str, tuple[Array, ...]], masks: Mapping[str, Array], coefs: Array, **settings: Any
-    ) -> Self:
+    ) -> RuleBase:
         """Create a rule base from the network's arrays (see `network.Params`); the inverse of `compile`.
 
         Parameters
@@ -193,7 +219,7 @@ class RuleBase(RuleSet):
         return arrays.from_sets(cls, sets, masks, coefs, **settings)
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+    def from_dict(cls, content: Mapping[str, Any]) -> RuleBase:
         """Rebuild a rule base from `to_dict`; damaged content raises `ModelFileError`.
 
         Examples
@@ -203,6 +229,264 @@ class RuleBase(RuleSet):
         True
         """
         return json.from_dict(cls, content)
+
+    # ------------------------------------------------------------------ checks
+
+    def __post_init__(self) -> None:
+        put = functools.partial(object.__setattr__, self)
+        for field in ("variables", "rules"):
+            put(field, tuple(getattr(self, field)))
+        put("outputs", tuple(each if isinstance(each, Variable) else Variable(str(each)) for each in self.outputs))
+        for field in ("alpha", "conclusion_alpha"):
+            value = _numbers(field, getattr(self, field))
+            put(field, value if np.ndim(getattr(self, field)) else value[0])
+        for field in ("normalize", "limited"):
+            put(field, _boolean(field, getattr(self, field)))
+        known_name("t_norm", self.t_norm, T_NORMS)
+        put("s_norm", self.s_norm or dual_of(self.t_norm))
+        put("comment", tidy(self.comment))
+        check_characters(
+            "The name of an output, or the comment", *self.output_names, self.comment, error=ParameterError
+        )
+        asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
+        put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
+        if self.concludes_sets:
+            put("defuzzification", (self.defuzzification or Defuzzification()).of_outputs(len(self.outputs)))
+        put("default", self._checked_default())
+        self._check()
+        self._check_sets() if self.concludes_sets else self._check_numbers()
+
+    def _checked_default(self) -> tuple[float, ...]:
+        found = _numbers("default", self.default)
+        if not found and self.concludes_sets:
+            found = tuple(((output.low or 0.0) + (output.high or 0.0)) / 2 for output in self.outputs)
+        if not found or np.ndim(self.default) == 0:
+            found = (found or (0.0,)) * len(self.outputs)
+        if len(found) != len(self.outputs):
+            raise ParameterError(f"default must have {len(self.outputs)} value(s), got {len(found)}.")
+        if not np.isfinite(found).all():
+            raise ParameterError(f"default must be finite, got {', '.join(map(str, found))}.")
+        return found
+
+    def _check(self) -> None:
+        known_name("s_norm", self.s_norm, S_NORMS)
+        known_name("aggregation", self.aggregation, AGGREGATIONS)
+        known_name("conclusion_aggregation", self.conclusion_aggregation, COMBINERS)
+        for name, value, count, each in (
+            ("alpha", self.alpha, len(self.rules), "rule"),
+            ("conclusion_alpha", self.conclusion_alpha, len(self.outputs), "output"),
+        ):
+            if np.isnan(value).any():
+                raise ParameterError(f"{name} must be a number (0 is the mean, inf the maximum), got NaN.")
+            if isinstance(value, tuple) and (len(value) != count or np.isinf(value).any()):
+                raise ParameterError(
+                    f"{name} must be one number, or a finite one per {each} ({count}), got {value!r:.100}."
+                )
+        if not self.variables or not self.rules or not self.outputs:
+            raise ParameterError("A rule base needs at least one variable, one rule and one output.")
+        if len(set(self.output_names)) < len(self.outputs):
+            raise ParameterError(f"Two outputs have the same name, got {listed(self.output_names)}.")
+        for variable in self.variables:
+            variable.check_sets()
+        terms = {variable.name: variable.terms for variable in self.variables}
+        if len(terms) < len(self.variables):
+            raise ParameterError(f"Two variables have the same name, got {listed(self.feature_names)}.")
+        for position, rule in enumerate(self.rules, start=1):
+            for condition in conditions(rule.premise):
+                name = condition.variable
+                known_name("variable", name, terms, f"in rule {position}")
+                known_name("term", condition.term, terms[name], f"of {name!r} in rule {position}")
+
+    def _check_numbers(self) -> None:
+        """Check conclusions that are numbers or linear functions."""
+        if self.defuzzification is not None:
+            raise ParameterError("These rules conclude numbers, which are not defuzzified: omit defuzzification.")
+        if any(output.terms for output in self.outputs):
+            raise ParameterError(
+                "These rules conclude numbers, but an output has terms: let every rule conclude a term, or omit them."
+            )
+        n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
+        for position, rule in enumerate(self.rules, start=1):
+            if rule.terms:
+                raise ParameterError(f"Rule {position} concludes a term of an output, but rule 1 concludes a number.")
+            shape = (len(rule.coefs), {len(row) for row in rule.coefs})
+            if shape != (len(self.outputs), {n_coefs}) or n_coefs not in (1, 1 + len(self.variables)):
+                raise ParameterError(
+                    f"Rule {position} must have 1 or {1 + len(self.variables)} coefficients for each of "
+                    f"{len(self.outputs)} output(s), as many as the other rules."
+                )
+            if not np.isfinite(rule.coefs).all():
+                raise ParameterError(f"Rule {position} has a coefficient that is not finite.")
+
+    def _check_sets(self) -> None:
+        """Check conclusions that are terms of outputs."""
+        for name, value, neutral in (
+            ("conclusion_aggregation", self.conclusion_aggregation, "softmax"),
+            ("conclusion_alpha", self.conclusion_alpha, 1.0),
+            ("normalize", self.normalize, True),
+        ):
+            if value != neutral:
+                raise ParameterError(f"{name} is about rules that conclude numbers, but these conclude sets: omit it.")
+        terms = {output.name: output.terms for output in self.outputs}
+        for position, rule in enumerate(self.rules, start=1):
+            if rule.coefs:
+                raise ParameterError(f"Rule {position} concludes a number, but rule 1 concludes a term of an output.")
+            if not rule.terms:
+                raise ParameterError(f"Rule {position} has no conclusion.")
+            for name, said in rule.terms.items():
+                known_name("output", name, terms, f"in rule {position}")
+                known_name("term", said.term, terms[name], f"of {name!r} in rule {position}")
+            if rule.weight > 1:
+                raise ParameterError(
+                    f"The weight of rule {position}, which concludes a set, must be at most 1, got {rule.weight:g}."
+                )
+        for k, output in enumerate(self.outputs):
+            check_output(output, self.setting("defuzzify", k), [*self.feature_names, *self.output_names[:k]])
+
+    # ------------------------------------------------------------------ facts
+
+    @functools.cached_property
+    def arrangement(self) -> Arrangement:
+        """Places of the rules' conditions in the arrays of `compile`."""
+        column = {variable.name: d for d, variable in enumerate(self.variables)}
+
+        def family(condition: Is) -> str:
+            return self.variables[column[condition.variable]].terms[condition.term].kind
+
+        return arrange([rule.premise for rule in self.rules], column, family)
+
+    @functools.cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the rules' premises, rule by rule: one per quantifier; one in a rule without quantifiers."""
+        return tuple(part for r, rule in enumerate(self.rules) for part in parts_of(r, rule.premise))
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return len(self.rules)
+
+    @property
+    def n_features(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return tuple(output.name for output in self.outputs)
+
+    @property
+    def all_variables(self) -> tuple[Variable, ...]:
+        """The variables, and the outputs if rules conclude sets of them."""
+        return (*self.variables, *self.outputs) if self.concludes_sets else self.variables
+
+    @property
+    def coefs(self) -> Array:
+        """Conclusions as coefficients, shape (n_rules, n_outputs, 1 or 1 + n_features), constant first.
+
+        Of rules that conclude sets: the center of the concluded set within the range of its output (of a weighted
+        average, the number of the term at full strength), or the default of an output that a rule says nothing about.
+        """
+        if not self.concludes_sets:
+            return np.array([rule.coefs for rule in self.rules])
+        found = np.tile(np.array(self.default)[:, None], (self.n_rules, 1, 1))
+        for k in range(len(self.outputs)):
+            for r, number in self.typical_numbers(k).items():
+                found[r, k] = number
+        return found
+
+    # ------------------------------------------------------------------ conclusions that are sets
+
+    @property
+    def concludes_sets(self) -> bool:
+        """Whether rules conclude fuzzy sets, terms of the outputs; otherwise they conclude numbers."""
+        return bool(self.rules) and isinstance(self.rules[0].conclusions, Mapping)
+
+    def setting(self, name: str, output: int | str) -> Any:
+        """Return a setting of one output: implication, accumulation, defuzzify, resolution, sampling, clip or hold."""
+        value = getattr(self.defuzzification, name)
+        return value[self.place_of(output)] if isinstance(value, tuple) else value
+
+    def place_of(self, output: int | str) -> int:
+        """Return the index of an output, given by name or index."""
+        if isinstance(output, str):
+            known_name("output", output, self.output_names)
+            return self.output_names.index(output)
+        return range(len(self.outputs))[output]
+
+    def values_of(self, output: int | str = 0) -> Array:
+        """Return the values of an output at which its sets are evaluated, shape (resolution,)."""
+        sample = SAMPLINGS[self.setting("sampling", output)]
+        return sample(*range_of(self.outputs[self.place_of(output)]), self.setting("resolution", output))
+
+    def rules_by_term(self, output: int | str = 0) -> dict[str, list[int]]:
+        """Return, for each term of an output, the indices of the rules that conclude it."""
+        variable = self.outputs[self.place_of(output)]
+        found: dict[str, list[int]] = {term: [] for term in variable.terms}
+        for r, rule in enumerate(self.rules):
+            if variable.name in rule.terms:
+                found[rule.terms[variable.name].term].append(r)
+        return found
+
+    def typical_numbers(self, output: int | str = 0) -> dict[int, float]:
+        """Return the number that stands for the conclusion of each rule about an output; see `coefs`."""
+        k, method = self.place_of(output), self.setting("defuzzify", output)
+        values = None if method in WEIGHTED else self.values_of(k)
+        found: dict[int, float] = {}
+        for term, concluding in self.rules_by_term(k).items():
+            if concluding:
+                number = number_of_term(self.outputs[k], term, method, values, self.default[k])
+                found |= dict.fromkeys(concluding, number)
+        return found
+
+    # ------------------------------------------------------------------ changed copies
+
+    def with_settings(self, **settings: Any) -> RuleBase:
+        """Return the rules with other operators: those of the rule base, and of its `Defuzzification`, by name.
+
+        The S-norm follows the T-norm if it is its dual.
+
+        Examples
+        --------
+        >>> from fuzzymil.rules import RuleBase
+        >>> RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).with_settings(t_norm="min").t_norm
+        'min'
+        """
+        own = {name: settings.pop(name) for name in SETTINGS if name in settings}
+        if own and self.defuzzification is None:
+            raise ParameterError(f"These rules conclude numbers, for which there is no {next(iter(own))}.")
+        if own and self.defuzzification is not None:
+            settings["defuzzification"] = dataclasses.replace(self.defuzzification, **own)
+        if "t_norm" in settings and self.s_norm == DUAL[self.t_norm]:
+            settings.setdefault("s_norm", "")
+        return dataclasses.replace(self, **settings) if settings else self
+
+    def ignoring_missing_values(self) -> RuleBase:
+        """Return the rules without what missing values stand for: one then satisfies every condition."""
+        if not any(variable.missing_values for variable in self.variables):
+            return self
+        variables = [
+            dataclasses.replace(variable, terms=variable.declared_terms, missing_values=())
+            for variable in self.variables
+        ]
+        return dataclasses.replace(self, variables=tuple(variables))
+
+    def name_of(self, place: int) -> str:
+        """Return the label of a rule, counted from 0, or its number: ``"Rule 3"``."""
+        return self.rules[place].label or f"Rule {place + 1}"
+
+    def selectivity(self, asked: Rule | Mapping[str, str]) -> dict[str, float]:
+        """Return how narrow the sets of a rule, or of variables and terms, are: the variable's range over the width."""
+        antecedent = asked.antecedent if isinstance(asked, Rule) else asked
+        spans = {v.name: (v.high or 0.0) - (v.low or 0.0) for v in self.variables}
+        terms = {v.name: v.terms for v in self.variables}
+        widths = {name: float(terms[name][t].spread(*terms[name][t].parameters)) for name, t in antecedent.items()}
+        return {name: spans[name] / width if width else math.inf for name, width in widths.items()}
 
     # ------------------------------------------------------------------ methods
     # The functions of this package that work on rules are the methods themselves, documented where they are defined.
@@ -267,7 +551,7 @@ class RuleBase(RuleSet):
         storage.write_document(path, json.FORMAT, json.VERSIONS[json.FORMAT], content)
 
     @classmethod
-    def load(cls, path: storage.Path_) -> Self:
+    def load(cls, path: storage.Path_) -> RuleBase:
         """Read rules written by `save`; nothing in the file is executed."""
         _check_ending(path, "load reads JSON", "read_rules(path)")
         return cls.from_dict(storage.read_document(path, json.VERSIONS))
@@ -288,6 +572,29 @@ class RuleBase(RuleSet):
             ``pip install "fuzzymil[notebook]"``.
         """
         return package_above("fuzzymil.studio.widget").show(self, bags)
+
+
+def dual_of(t_norm: str) -> str:
+    """Return the name of the S-norm that belongs to a T-norm."""
+    if t_norm not in DUAL:
+        raise ParameterError(
+            f"The T-norm {t_norm!r} was registered without its dual S-norm: set s_norm to one of {listed(S_NORMS)}."
+        )
+    return DUAL[t_norm]
+
+
+def _numbers(name: str, value: object) -> tuple[float, ...]:
+    with contextlib.suppress(ValueError):  # rows of different lengths
+        found = np.atleast_1d(np.asarray(value))
+        if found.ndim == 1 and found.dtype.kind in "iuf":
+            return tuple(map(float, found))
+    raise ParameterError(f"{name} must be a number or a sequence of numbers, got {described(value)}.")
+
+
+def _boolean(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
 
 
 def _check_ending(path: storage.Path_, does: str, instead: str) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +28,13 @@ from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import Formula, MembershipFunction
 from fuzzymil.inference.norms import S_NORMS
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.compile import compiled
 from fuzzymil.rules.conclusion import WEIGHTED, active_strengths
 from fuzzymil.rules.premise import asked_of_one
 from fuzzymil.rules.rule import Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = [
     "SetActivations",
@@ -48,12 +50,10 @@ __all__ = [
     "shares",
 ]
 
-Rules = TypeVar("Rules", bound=RuleSet)
-
 _CHUNK_VALUES = 1 << 22  # bags x rules x cells processed at once
 
 
-def infer(base: RuleSet, bags: Any) -> Activations:
+def infer(base: RuleBase, bags: Any) -> Activations:
     """Run inference on bags and return the values of every layer, in 64 bit.
 
     A missing value (NaN) has membership 1 in every set. Bags with feature names are matched by name, and categories
@@ -80,7 +80,7 @@ def infer(base: RuleSet, bags: Any) -> Activations:
     return _with_sets(base, found, seen) if base.concludes_sets else found
 
 
-def infer_output(base: RuleSet, bags: Any) -> Array:
+def infer_output(base: RuleBase, bags: Any) -> Array:
     """Return ``infer(base, bags).output``, shape (n_bags, n_outputs), with less memory.
 
     Examples
@@ -95,7 +95,7 @@ def infer_output(base: RuleSet, bags: Any) -> Array:
     return activations.infer_output(*_arrays_once(base), seen_bags(base, bags))
 
 
-def asked_of_instances(base: Rules) -> Rules:
+def asked_of_instances(base: RuleBase) -> RuleBase:
     """Return the rules as they are asked of single instances; see `asked_of_one`."""
     rules = tuple(dataclasses.replace(rule, premise=asked_of_one(rule.premise)) for rule in base.rules)
     return base if rules == base.rules else dataclasses.replace(base, rules=rules)
@@ -104,7 +104,7 @@ def asked_of_instances(base: Rules) -> Rules:
 # ---------------------------------------------------------------------- bags
 
 
-def _arrays_once(base: RuleSet) -> tuple[Params, Masks, Operators]:
+def _arrays_once(base: RuleBase) -> tuple[Params, Masks, Operators]:
     """Return the arrays of a rule base, which never changes, and keep them with it."""
     found: tuple[Params, Masks, Operators] | None = vars(base).get("_compiled")
     if found is None:
@@ -112,12 +112,12 @@ def _arrays_once(base: RuleSet) -> tuple[Params, Masks, Operators]:
     return found
 
 
-def seen_bags(base: RuleSet, bags: Any) -> Bags:
+def seen_bags(base: RuleBase, bags: Any) -> Bags:
     """Return bags as the rules see them: their features only, within their limits."""
     return clipped(base, matched(base, as_bags(bags)))
 
 
-def matched(base: RuleSet, bags: Bags) -> Bags:
+def matched(base: RuleBase, bags: Bags) -> Bags:
     """Return bags with the rules' features, in the rules' order."""
     if bags.feature_names is None:
         if bags.n_features != base.n_features:
@@ -136,7 +136,7 @@ def matched(base: RuleSet, bags: Bags) -> Bags:
     return bags.map_instances(lambda x: x[:, columns], base.feature_names)
 
 
-def _recode(base: RuleSet, bags: Bags) -> Bags:
+def _recode(base: RuleBase, bags: Bags) -> Bags:
     """Return bags in which categories have the codes of the rules' variables."""
     known = {variable.name: variable.categories for variable in base.variables if variable.categories}
     if bags.columns is None or not known:
@@ -150,7 +150,7 @@ def _recode(base: RuleSet, bags: Bags) -> Bags:
     return bags.align(wanted)
 
 
-def clipped(base: RuleSet, bags: Bags) -> Bags:
+def clipped(base: RuleBase, bags: Bags) -> Bags:
     """Return bags with values clipped to the variables' ranges if the rules are ``limited``."""
     if not base.limited:
         return bags
@@ -183,7 +183,7 @@ class SetActivations(Activations):
 
     def __init__(
         self,
-        rules: RuleSet,
+        rules: RuleBase,
         found: Activations,
         output: Array,
         uncovered: Array,
@@ -298,7 +298,7 @@ class SetActivations(Activations):
         return self._contributions[place]
 
 
-def _with_sets(base: RuleSet, found: Activations, seen: Bags) -> SetActivations:
+def _with_sets(base: RuleBase, found: Activations, seen: Bags) -> SetActivations:
     """Return the activations of rules, given those of their premises: the sets that they conclude become numbers."""
     known: dict[str, Array] = {}  # the outputs so far, which formulas may use
     concluded, formulas = [], []
@@ -315,7 +315,7 @@ def _with_sets(base: RuleSet, found: Activations, seen: Bags) -> SetActivations:
     return SetActivations(base, found, np.column_stack(list(known.values())), uncovered, formulas)
 
 
-def _answers(base: RuleSet, log_firing: Array, output: int, numbers: Mapping[str, Array]) -> Array:
+def _answers(base: RuleBase, log_firing: Array, output: int, numbers: Mapping[str, Array]) -> Array:
     """Return the answers (b,) on one output, given the numbers of its formulas; NaN if no rule concludes any."""
     method = base.setting("defuzzify", output)
     implication, accumulation = base.setting("implication", output), base.setting("accumulation", output)
@@ -333,7 +333,7 @@ def _answers(base: RuleSet, log_firing: Array, output: int, numbers: Mapping[str
     return np.where(outside & ~np.isnan(found), clip_to_range(found, variable), found)
 
 
-def strengths(base: RuleSet, log_firing: Array, output: int | str = 0) -> Array:
+def strengths(base: RuleBase, log_firing: Array, output: int | str = 0) -> Array:
     """Return the log-strength (b, r) with which each rule concludes its term of an output.
 
     This is its firing strength, if it takes part (``activation``), modified by the hedges of its conclusion.
@@ -349,7 +349,7 @@ def strengths(base: RuleSet, log_firing: Array, output: int | str = 0) -> Array:
     return found
 
 
-def concluded_sets(base: RuleSet, log_firing: Array, output: int | str = 0) -> tuple[Array, Array]:
+def concluded_sets(base: RuleBase, log_firing: Array, output: int | str = 0) -> tuple[Array, Array]:
     """Return the conclusions on an output as parts (p) to be joined: log degrees (b, p), log memberships (p, c)."""
     terms = base.outputs[base.place_of(output)].terms
     by_term = {term: rules for term, rules in base.rules_by_term(output).items() if rules}
@@ -465,7 +465,7 @@ class Shares(NamedTuple):
     conclusions: Array
 
 
-def log_cuts(rules: RuleSet, log_firing: Array, output: int) -> Array:
+def log_cuts(rules: RuleBase, log_firing: Array, output: int) -> Array:
     """Return the log-memberships (b, r, c) of concluded sets, cut off or scaled by the strengths of their rules.
 
     Examples
@@ -485,7 +485,7 @@ def log_cuts(rules: RuleSet, log_firing: Array, output: int) -> Array:
     return found
 
 
-def joined_set(rules: RuleSet, log_firing: Array, output: int) -> tuple[Array, Array]:
+def joined_set(rules: RuleBase, log_firing: Array, output: int) -> tuple[Array, Array]:
     """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `join_sets`.
 
     Examples
@@ -505,7 +505,7 @@ def joined_set(rules: RuleSet, log_firing: Array, output: int) -> tuple[Array, A
     return np.asarray(membership), np.asarray(log_unit)
 
 
-def shares(rules: RuleSet, log_firing: Array, output: int, numbers: Mapping[str, Array] | None = None) -> Shares:
+def shares(rules: RuleBase, log_firing: Array, output: int, numbers: Mapping[str, Array] | None = None) -> Shares:
     """Return the share and the conclusion of each rule for each bag; ``numbers`` are those of terms with formulas.
 
     Examples
@@ -523,7 +523,7 @@ def shares(rules: RuleSet, log_firing: Array, output: int, numbers: Mapping[str,
     return Shares(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
-def _of_sets(rules: RuleSet, log_firing: Array, output: int) -> Shares:
+def _of_sets(rules: RuleBase, log_firing: Array, output: int) -> Shares:
     values = rules.values_of(output)
     membership, log_unit = joined_set(rules, log_firing, output)
     unit = np.where(np.isneginf(log_unit), 0.0, log_unit)[:, :, None]
@@ -560,7 +560,7 @@ def _centers(membership: Array, values: Array) -> Array:
     return np.asarray((membership * values).sum(axis=2) / np.where(area > 0, area, 1.0))
 
 
-def _typical(rules: RuleSet, output: int) -> Array:
+def _typical(rules: RuleBase, output: int) -> Array:
     """Return the center of the term that each rule concludes, (r,); NaN if it says nothing about the output."""
     found = np.full(rules.n_rules, np.nan)
     for r, number in rules.typical_numbers(output).items():
@@ -568,7 +568,7 @@ def _typical(rules: RuleSet, output: int) -> Array:
     return found
 
 
-def _of_numbers(rules: RuleSet, log_firing: Array, output: int, formulas: Mapping[str, Array]) -> Shares:
+def _of_numbers(rules: RuleBase, log_firing: Array, output: int, formulas: Mapping[str, Array]) -> Shares:
     """Return the shares in a weighted average or sum; rules of one term share its weight by their strengths."""
     degrees = strengths(rules, log_firing, output)
     terms, accumulation = rules.outputs[output].terms, rules.setting("accumulation", output)

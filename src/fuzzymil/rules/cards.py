@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
@@ -11,13 +11,15 @@ from markupsafe import Markup
 from fuzzymil._utils import html
 from fuzzymil._utils.colors import class_mark, class_of_rule
 from fuzzymil._utils.drawings import bar
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.conclusion import WEIGHTED
 from fuzzymil.rules.curves import Sketch, Sketcher
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = ["SHOWN", "Condition", "RuleCard", "conditions", "how_many", "in_numbers", "rule_cards", "rules_html"]
 
@@ -41,7 +43,7 @@ class Condition:
     heading: str = ""
 
 
-def conditions(base: RuleSet, r: int, sketcher: Sketcher, *, with_data: bool = False) -> tuple[Condition, ...]:
+def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = False) -> tuple[Condition, ...]:
     """Return the conditions of a rule; in a plain conjunction the most selective come first.
 
     Parameters
@@ -103,7 +105,7 @@ def how_many(part: Part) -> str:
     return f"not {word}".replace("in some", "in any") if part.negated else word
 
 
-def _ordered(base: RuleSet, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
+def _ordered(base: RuleBase, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
     """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
     asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
     if not rule.is_plain:
@@ -186,7 +188,7 @@ class RuleCard:
 
 
 def rule_cards(
-    base: RuleSet, sketcher: Sketcher | None = None, *, limit: float | None = None, with_data: bool = False
+    base: RuleBase, sketcher: Sketcher | None = None, *, limit: float | None = None, with_data: bool = False
 ) -> list[RuleCard]:
     """Return the cards of rules.
 
@@ -228,12 +230,12 @@ def rule_cards(
     ]
 
 
-def _amounts(base: RuleSet) -> list[Any]:
+def _amounts(base: RuleBase) -> list[Any]:
     single = len(base.outputs) == 1 and base.coefs.shape[2] == 1
     return base.coefs[:, 0, 0].tolist() if single else [None] * base.n_rules
 
 
-def _marks(base: RuleSet, limit: float | None) -> list[str]:
+def _marks(base: RuleBase, limit: float | None) -> list[str]:
     """Return the marks of the classes that rules which conclude numbers speak for."""
     said, several = base.coefs[:, :, 0], len(base.outputs) > 1
     border = (0.0 if not base.normalize else float(said.mean())) if limit is None else limit
@@ -241,7 +243,7 @@ def _marks(base: RuleSet, limit: float | None) -> list[str]:
     return [class_mark(kind, len(base.outputs) if several else 2) for kind in kinds]
 
 
-def _concluded_sets(base: RuleSet) -> list[tuple[Condition, ...]]:
+def _concluded_sets(base: RuleBase) -> list[tuple[Condition, ...]]:
     """Return the sets that each rule concludes; others conclude numbers or formulas."""
     if not base.concludes_sets:
         return [()] * base.n_rules
@@ -262,7 +264,7 @@ def _concluded_sets(base: RuleSet) -> list[tuple[Condition, ...]]:
     ]
 
 
-def rules_html(base: RuleSet, *, limit: float | None = None) -> Markup:
+def rules_html(base: RuleBase, *, limit: float | None = None) -> Markup:
     """Return rules for a notebook: their default, and a card for each of the first ones.
 
     Parameters

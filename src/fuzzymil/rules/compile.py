@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,11 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.aggregation import SOFT_AGGREGATIONS
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import FAMILIES, family
-from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.language import naming
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = [
     "centers",
@@ -33,8 +35,8 @@ _PRACTICALLY_INFINITE = 1e30  # separates degrees that differ by 1e-30, and is n
 
 
 def from_arrays(
-    make: Callable[..., R], centers: npt.ArrayLike, widths: npt.ArrayLike, coefs: npt.ArrayLike, **settings: Any
-) -> R:
+    make: Callable[..., RuleBase], centers: npt.ArrayLike, widths: npt.ArrayLike, coefs: npt.ArrayLike, **settings: Any
+) -> RuleBase:
     """Make conjunctions of Gaussian sets; see `RuleBase.from_arrays`."""
     c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
     if c.ndim != 2 or c.shape != s.shape:
@@ -53,7 +55,7 @@ def from_arrays(
 
 
 def from_sets(
-    make: Callable[..., R],
+    make: Callable[..., RuleBase],
     sets: Mapping[str, tuple[Array, ...]],
     masks: Mapping[str, Array],
     coefs: Array,
@@ -63,7 +65,7 @@ def from_sets(
     ranges: npt.ArrayLike | None = None,
     missing_values: Array | None = None,
     **operators: Any,
-) -> R:
+) -> RuleBase:
     """Make a rule base from the network's own form; see `RuleBase.from_sets`."""
     n_rules, n_features = next(iter(masks.values())).shape
     n_outputs = coefs.shape[1]
@@ -91,7 +93,7 @@ def from_sets(
     return with_missing_values(made, missing_values)
 
 
-def with_missing_values(base: R, missing_values: Array | None) -> R:
+def with_missing_values(base: RuleBase, missing_values: Array | None) -> RuleBase:
     """Return rules in which a missing value of a variable that says nothing about it stands for these, (t, d)."""
     if missing_values is None:
         return base
@@ -104,7 +106,7 @@ def with_missing_values(base: R, missing_values: Array | None) -> R:
     return dataclasses.replace(base, variables=tuple(variables))
 
 
-def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
+def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
     """Return the rule base as arrays for the network, in 64-bit NumPy.
 
     Examples
@@ -149,7 +151,7 @@ def compiled(base: RuleSet) -> tuple[Params, Masks, Operators]:
     )
 
 
-def _missing_values(base: RuleSet) -> Array | None:
+def _missing_values(base: RuleBase) -> Array | None:
     """Return what missing values stand for, (t, d); NaN fills the columns of variables with fewer values."""
     count = max(len(variable.missing_values) for variable in base.variables)
     if not count:
@@ -162,7 +164,7 @@ def _missing_values(base: RuleSet) -> Array | None:
     return found
 
 
-def with_numbers(base: R, params: Params, **changes: Any) -> R:
+def with_numbers(base: RuleBase, params: Params, **changes: Any) -> RuleBase:
     """Return the same rules over the same terms with the numbers of ``params``; the inverse of `compile`.
 
     Parameters
@@ -204,17 +206,17 @@ def with_numbers(base: R, params: Params, **changes: Any) -> R:
     return dataclasses.replace(base, **fields)
 
 
-def centers(base: RuleSet) -> Array:
+def centers(base: RuleBase) -> Array:
     """Most typical value of each set, shape (n_rules, n_features); NaN for don't-care."""
     return _summary(base, "peak")
 
 
-def widths(base: RuleSet) -> Array:
+def widths(base: RuleBase) -> Array:
     """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
     return _summary(base, "spread")
 
 
-def _summary(base: RuleSet, what: str) -> Array:
+def _summary(base: RuleBase, what: str) -> Array:
     params, masks, _ = compiled(base)
     by_part = np.full((len(base.parts), base.n_features), np.nan)
     own = slice(len(base.parts))  # further rows hold further conditions on the same variables

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.rules._rule_set import R
 from fuzzymil.rules.conclusion import TERMS, Defuzzification
 from fuzzymil.rules.premise import ANYTHING, Expression, Quantified, is_quantified
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = ["to_mamdani", "to_sugeno"]
 
@@ -19,7 +21,7 @@ _TERM_OF = {False: "negative", True: "positive"}
 _NEGLIGIBLE = 0.01  # of the greatest conclusion
 
 
-def to_sugeno(base: R) -> R:
+def to_sugeno(base: RuleBase) -> RuleBase:
     """Return rules with the same premises that conclude numbers: the centers of the sets that these rules conclude.
 
     Their output is the mean of these centers, weighted by the strengths of the rules. A rule that says nothing
@@ -45,7 +47,7 @@ def to_sugeno(base: R) -> R:
     return dataclasses.replace(base, rules=rules, outputs=outputs, defuzzification=None)
 
 
-def to_mamdani(base: R, **settings: Any) -> R:
+def to_mamdani(base: RuleBase, **settings: Any) -> RuleBase:
     """Return rules that conclude sets and decide as these additive rules do.
 
     A rule that raises an output concludes *positive*, one that lowers it *negative*, with a weight in proportion to

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import ModelFileError
 from fuzzymil.inference.membership import Formula, MembershipFunction, family
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
-from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.conclusion import SETTINGS, Defuzzification
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, conjunction
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = [
     "FORMAT",
@@ -36,7 +38,7 @@ MODEL = {"fuzzymil.model": 1}
 """The format of model files, which contain rules, and its latest version."""
 
 
-def to_dict(rules: RuleSet) -> dict[str, Any]:
+def to_dict(rules: RuleBase) -> dict[str, Any]:
     """Return the rule base as plain values that JSON stores exactly.
 
     Examples
@@ -64,7 +66,7 @@ def to_dict(rules: RuleSet) -> dict[str, Any]:
     }
 
 
-def _numeric(rules: RuleSet) -> dict[str, Any]:
+def _numeric(rules: RuleBase) -> dict[str, Any]:
     """Return the settings of rules that conclude numbers."""
     return {
         "conclusion_aggregation": rules.conclusion_aggregation,
@@ -78,7 +80,7 @@ def _encode_settings(settings: Defuzzification) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 
-def from_dict(make: Callable[..., R], content: Mapping[str, Any]) -> R:
+def from_dict(make: Callable[..., RuleBase], content: Mapping[str, Any]) -> RuleBase:
     """Rebuild a rule base from `to_dict`; see `RuleBase.from_dict`."""
     number = storage.decode_number
     try:

@@ -7,7 +7,6 @@ of other rules. Only what follows the firing strengths differs: `fuzzymil.infere
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -25,8 +24,7 @@ from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, proje
 from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.premise import Arrangement
-from fuzzymil.rules.rule import Variable
+from fuzzymil.rules.rule import Rule, Variable
 
 __all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
 
@@ -44,23 +42,10 @@ class Trained(NamedTuple):
     interrupted: bool
 
 
-@dataclasses.dataclass(frozen=True)
-class Joint(RuleBase):
-    """Premises over inputs and outputs; the sets of concluded terms are the last rows of the arrays."""
-
-    concluded: tuple[tuple[str, str], ...] = ()  # output and term
-
-    @functools.cached_property
-    def arrangement(self) -> Arrangement:
-        """Places of the premises' conditions, then of the concluded terms."""
-        own = super().arrangement
-        column = {name: d for d, name in enumerate(self.feature_names)}
-        places = {(own.n_rows + n, column[name]): (name, term) for n, (name, term) in enumerate(self.concluded)}
-        return own._replace(n_rows=own.n_rows + len(places), terms={**own.terms, **places})
-
-
-def joint_rules(rules: RuleBase) -> Joint:
+def joint_rules(rules: RuleBase) -> RuleBase:
     """Return the rule base over inputs and outputs that stands for rules that conclude sets in training.
+
+    Its first rules ask for the concluded terms, one each, so that the arrays have a place for their sets.
 
     Examples
     --------
@@ -70,7 +55,7 @@ def joint_rules(rules: RuleBase) -> Joint:
     ... IF depth is deep THEN risk is great
     ... ''')
     >>> joint_rules(rules).arrangement.terms
-    {(0, 0): ('depth', 'deep'), (1, 1): ('risk', 'great')}
+    {(0, 1): ('risk', 'great'), (1, 0): ('depth', 'deep')}
     """
     for output in rules.outputs:
         if output.name in rules.feature_names:
@@ -79,21 +64,28 @@ def joint_rules(rules: RuleBase) -> Joint:
                 f"rules.edit(rename={{...}})."
             )
     said = [
-        (output.name, term) for output in rules.outputs for term, by in rules.rules_by_term(output.name).items() if by
+        {output.name: term} for output in rules.outputs for term, by in rules.rules_by_term(output.name).items() if by
     ]
-    fields: dict[str, Any] = {field.name: getattr(rules, field.name) for field in dataclasses.fields(RuleBase)}
-    fields |= {"variables": rules.all_variables, "outputs": rules.output_names[:1], "default": (0.0,)}
-    fields |= {"rules": tuple(rule.concluding([[0.0]]) for rule in rules.rules), "defuzzification": None}
-    return Joint(**fields, concluded=tuple(said))
+    alpha = (*(0.0 for _ in said), *rules.alpha) if isinstance(rules.alpha, tuple) else rules.alpha
+    return dataclasses.replace(
+        rules,
+        variables=rules.all_variables,
+        rules=(*(Rule(asked, [[0.0]]) for asked in said), *(rule.concluding([[0.0]]) for rule in rules.rules)),
+        outputs=(Variable(rules.output_names[0]),),
+        alpha=alpha,
+        default=(0.0,),
+        defuzzification=None,
+    )
 
 
-def compiled(rules: RuleBase, joint: Joint, axes: Scaling | None = None) -> tuple[Params, Masks, Operators]:
+def compiled(rules: RuleBase, joint: RuleBase, axes: Scaling | None = None) -> tuple[Params, Masks, Operators]:
     """Return the arrays of rules that conclude sets, with the axes of inputs and outputs scaled."""
-    params, masks, operators = joint.compile()
-    n_inputs = rules.n_features
+    own, own_masks, operators = rules.compile()
+    params, masks, _ = joint.compile()
+    n_inputs, n_terms = rules.n_features, joint.n_rules - rules.n_rules
     axes = _plain(joint.n_features) if axes is None else axes
     shift, scale = axes.shift[n_inputs:], axes.scale[n_inputs:]
-    place = {term: place for place, term in joint.arrangement.terms.items() if term in joint.concluded}
+    place = {term: place for place, term in joint.arrangement.terms.items() if place[0] < n_terms}
     outputs = []
     for k, output in enumerate(rules.outputs):
         terms = []
@@ -105,13 +97,11 @@ def compiled(rules: RuleBase, joint: Joint, axes: Scaling | None = None) -> tupl
         low, high = ((float(end or 0.0) - shift[k]) / scale[k] for end in (output.low, output.high))
         names = ("resolution", "sampling", "implication", "accumulation", "defuzzify")
         outputs.append(ConcludedOutput(tuple(terms), low, high, *(rules.setting(name, k) for name in names)))
-    own = rules.compile()[1]
-    families = tuple(name for name, mask in own.items() if mask.any())
-    n_rows = rules.arrangement.n_rows
-    conclusions = Conclusions(n_rows, n_inputs, families, tuple(outputs))
+    families = tuple(name for name, mask in own_masks.items() if mask.any())
+    conclusions = Conclusions(n_terms, n_inputs, families, tuple(outputs))
     default = (np.array(rules.default) - shift) / scale
     return (
-        axes.inward(params)._replace(default=default),
+        axes.inward(params)._replace(default=default, alpha=own.alpha),
         masks,
         dataclasses.replace(operators, conclusions=conclusions),
     )
@@ -273,8 +263,11 @@ def _axes(rules: RuleBase, of_inputs: Scaling) -> Scaling:
 def _names(rules: RuleBase, frozen: Iterable[str]) -> tuple[str, ...]:
     """Return the names of frozen variables and terms, those of frozen rules spelled out."""
     found: list[str] = []
+    terms = {name for each in rules.all_variables for name in (each.name, *(f"{each.name}.{t}" for t in each.terms))}
     for name in frozen:
         by = [r for r, rule in enumerate(rules.rules) if name in (f"rule {r + 1}", f"rule {rule.label}")]
+        if not by and name.startswith("rule ") and name not in terms:
+            known_name("rule", name, [f"rule {r + 1}" for r in range(rules.n_rules)], "in frozen")
         found += [] if by else [name]
         for r in by:
             found += [f"{asked.variable}.{asked.term}" for asked in rules.rules[r].conditions]
@@ -286,7 +279,7 @@ def _names(rules: RuleBase, frozen: Iterable[str]) -> tuple[str, ...]:
 
 
 def _limits(
-    rules: RuleBase, joint: Joint, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
+    rules: RuleBase, joint: RuleBase, frozen: tuple[str, ...], constraints: Constraints, axes: Scaling
 ) -> tuple[Limits, Bounds]:
     """Return what training must respect, on its axes and in the units of the data.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.inference.activations import Activations
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.activations import SetActivations, infer, seen_bags
 from fuzzymil.rules.editing.comparison import Asked, conditions_on, rule_similarities, shares
 from fuzzymil.rules.language import printer
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 _APART = 0.05  # part of the variance over bags in which the truths of two rules may differ, to call them duplicates
 _WORTH_REMOVING = 0.05  # part of a rule's conditions: two less of a hundred make it no easier to read
@@ -80,7 +82,7 @@ class Diagnosis(Sequence[Finding]):
 class _Case:
     """Rules, the bags, and the thresholds of findings."""
 
-    base: RuleSet
+    base: RuleBase
     seen: Bags
     found: Activations
     weight: Array  # (n_bags, n_rules) part of the answers that each rule determines
@@ -90,7 +92,7 @@ class _Case:
 
 
 def diagnose(
-    base: RuleSet,
+    base: RuleBase,
     bags: Any,
     *,
     min_share: float = 0.01,
@@ -177,7 +179,7 @@ def diagnose(
     return Diagnosis(found, case.base.n_rules, case.seen.n_bags)
 
 
-def _case(base: RuleSet, bags: Any, limits: dict[str, float]) -> _Case:
+def _case(base: RuleBase, bags: Any, limits: dict[str, float]) -> _Case:
     seen = seen_bags(base, bags)
     found = infer(base, seen)
     weight, silent = found.normalized, np.asarray(found.strongest < limits["coverage"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.activations import infer, seen_bags
 from fuzzymil.rules.conclusion import SETTINGS
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import premise_key
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 _OPERATORS = (
     "t_norm",
@@ -184,7 +186,7 @@ class Difference:
         )
 
 
-def diff(base: RuleSet, other: RuleSet) -> Difference:
+def diff(base: RuleBase, other: RuleBase) -> Difference:
     """Return what distinguishes other rules from these: rules added, removed and changed, old and new numbers.
 
     Rules correspond to each other if they have the same label, else if their premises are equal, else if they have
@@ -208,7 +210,7 @@ def diff(base: RuleSet, other: RuleSet) -> Difference:
     - Rule 1: IF hue is low THEN y = 0
     hue.low: Gaussian(0, 0.3) -> Gaussian(0.1, 0.3)
     """
-    if not isinstance(other, RuleSet):
+    if type(other) is not type(base):
         raise ParameterError(f"diff compares with another RuleBase, got {described(other)}.")
     matches = tuple(_matched(base, other))
     changes = (*_of_rules(base, other, matches), *_of_terms(base, other), *_of_rest(base, other))
@@ -218,7 +220,7 @@ def diff(base: RuleSet, other: RuleSet) -> Difference:
 # ---------------------------------------------------------------------- correspondence
 
 
-def _matched(old: RuleSet, new: RuleSet) -> list[Match]:
+def _matched(old: RuleBase, new: RuleBase) -> list[Match]:
     """Pair each new rule with an old one, by label, premise or number."""
     left, partner = dict(enumerate(old.rules)), dict[int, int]()
     same: list[Callable[[int, Rule, int, Rule], bool]] = [
@@ -240,7 +242,7 @@ def _matched(old: RuleSet, new: RuleSet) -> list[Match]:
 # ---------------------------------------------------------------------- changes
 
 
-def _of_rules(old: RuleSet, new: RuleSet, matches: tuple[Match, ...]) -> Iterator[Changed]:
+def _of_rules(old: RuleBase, new: RuleBase, matches: tuple[Match, ...]) -> Iterator[Changed]:
     for before, after in matches:
         if before is not None and after is not None:
             yield from _of_rule(old, new, before - 1, after - 1)
@@ -250,7 +252,7 @@ def _of_rules(old: RuleSet, new: RuleSet, matches: tuple[Match, ...]) -> Iterato
             yield Changed(new.name_of(after - 1), "rule", None, source.statements(new)[after - 1])
 
 
-def _conclusions(rules: RuleSet, r: int) -> dict[str, dict[str, Any]]:
+def _conclusions(rules: RuleBase, r: int) -> dict[str, dict[str, Any]]:
     """Return what a rule concludes about each output: its constant, under an empty name, and its slopes; or a term."""
     rule = rules.rules[r]
     if rule.terms:
@@ -261,7 +263,7 @@ def _conclusions(rules: RuleSet, r: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
+def _of_rule(old: RuleBase, new: RuleBase, i: int, j: int) -> Iterator[Changed]:
     before, after = old.rules[i], new.rules[j]
     where = new.name_of(j)
     if before.label != after.label and (before.label or after.label):
@@ -280,7 +282,7 @@ def _of_rule(old: RuleSet, new: RuleSet, i: int, j: int) -> Iterator[Changed]:
         yield Changed(where, "weight", before.weight, after.weight)
 
 
-def _changed_sets(old: RuleSet, new: RuleSet) -> Iterator[SetChange]:
+def _changed_sets(old: RuleBase, new: RuleBase) -> Iterator[SetChange]:
     variables = {each.name: each for rules in (old, new) for each in rules.all_variables}
     sets = [{(v.name, term): s for v in rules.all_variables for term, s in v.terms.items()} for rules in (old, new)]
     for name, term in dict.fromkeys((*sets[0], *sets[1])):
@@ -289,7 +291,7 @@ def _changed_sets(old: RuleSet, new: RuleSet) -> Iterator[SetChange]:
             yield SetChange(variables[name], term, before, after)
 
 
-def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+def _of_terms(old: RuleBase, new: RuleBase) -> Iterator[Changed]:
     for change in _changed_sets(old, new):
         yield Changed(f"{change.variable.name}.{change.term}", "set", change.old, change.new)
     ranges = [{v.name: (v.low, v.high) for v in rules.all_variables} for rules in (old, new)]
@@ -298,7 +300,7 @@ def _of_terms(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
             yield Changed(name, "range" if None not in ends else "variable", *ends)
 
 
-def _of_rest(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
+def _of_rest(old: RuleBase, new: RuleBase) -> Iterator[Changed]:
     defaults = [dict(zip(rules.output_names, rules.default, strict=True)) for rules in (old, new)]
     for output in dict.fromkeys((*old.output_names, *new.output_names)):
         values = [known.get(output) for known in defaults]
@@ -313,14 +315,14 @@ def _of_rest(old: RuleSet, new: RuleSet) -> Iterator[Changed]:
             yield Changed("operators", name, before, after)
 
 
-def _decisions(rules: RuleSet, output: Array, threshold: float | None) -> list[str]:
+def _decisions(rules: RuleBase, output: Array, threshold: float | None) -> list[str]:
     if output.shape[1] > 1:
         return [rules.output_names[k] for k in np.argmax(output, axis=1)]
     border = border_of(rules) if threshold is None else threshold
     return ["high" if value > border else "low" for value in output[:, 0]]
 
 
-def border_of(rules: RuleSet) -> float:
+def border_of(rules: RuleBase) -> float:
     """Return what separates high from low values of a single output, if nothing else is said.
 
     Examples
@@ -350,7 +352,7 @@ def _line(change: Changed, digits: int) -> str:
     return f"{where}{sign} {old} -> {new}"
 
 
-def shown(old: RuleSet, new: RuleSet, digits: int) -> tuple[str, str]:
+def shown(old: RuleBase, new: RuleBase, digits: int) -> tuple[str, str]:
     """Return two values as text, with as many more digits as tell them apart.
 
     Examples

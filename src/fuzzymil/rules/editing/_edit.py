@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction
-from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED
 from fuzzymil.rules.language import parser, printer, source
 from fuzzymil.rules.premise import (
@@ -27,12 +26,15 @@ from fuzzymil.rules.premise import (
 )
 from fuzzymil.rules.rule import Rule, Variable
 
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
+
 TermName = str | tuple[str, str]
 """``"variable.term"``, or ``("variable", "term")`` where dots in names would make that ambiguous."""
 
 
 def edit(
-    base: R,
+    base: RuleBase,
     *,
     rename: Mapping[Any, str] | None = None,
     sets: Mapping[Any, Any] | None = None,
@@ -47,7 +49,7 @@ def edit(
     add: str | Iterable[str] = (),
     default: float | Mapping[str, float] | None = None,
     drop_unused_terms: bool = False,
-) -> R:
+) -> RuleBase:
     """Return a changed copy of the rule base.
 
     Rules are identified by their numbers in this rule base, even if the same call drops or adds rules, or by their
@@ -147,7 +149,7 @@ def edit(
     return without_unused_terms(base, of_outputs=True) if drop_unused_terms else base
 
 
-def over(base: R, feature_names: Iterable[str]) -> R:
+def over(base: RuleBase, feature_names: Iterable[str]) -> RuleBase:
     """Return the same rules over these features, in this order; additional features are don't-care.
 
     Parameters
@@ -189,7 +191,7 @@ def over(base: R, feature_names: Iterable[str]) -> R:
 # ---------------------------------------------------------------------- rule numbers
 
 
-def number_of(base: RuleSet, what: str, number: object) -> int:
+def number_of(base: RuleBase, what: str, number: object) -> int:
     """Return the number of a rule, given by number or label; ``what`` names the argument in error messages."""
     if isinstance(number, str):
         labels = [rule.label for rule in base.rules]
@@ -208,7 +210,7 @@ def number_of(base: RuleSet, what: str, number: object) -> int:
     return int(number)
 
 
-def numbers_of(base: RuleSet, what: str, given: object) -> list[int]:
+def numbers_of(base: RuleBase, what: str, given: object) -> list[int]:
     """Return distinct rule numbers; a single number counts as a list."""
     several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     found = [number_of(base, what, number) for number in several]
@@ -218,7 +220,7 @@ def numbers_of(base: RuleSet, what: str, given: object) -> list[int]:
     return found
 
 
-def order_of(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any) -> list[int]:
+def order_of(base: RuleBase, groups: list[tuple[int, ...]], drop: Any, keep: Any) -> list[int]:
     """Return the numbers of the rules to keep, in their new order; for a merged group, the first."""
     dropped = numbers_of(base, "drop", drop)
     wanted = list(range(1, base.n_rules + 1)) if keep is None else numbers_of(base, "keep", keep)
@@ -244,7 +246,7 @@ def order_of(base: RuleSet, groups: list[tuple[int, ...]], drop: Any, keep: Any)
     return left
 
 
-def in_order(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
+def in_order(base: RuleBase, groups: list[tuple[int, ...]], order: list[int]) -> RuleBase:
     """Replace each group by its merged rule, and put the rules in order."""
     base, rules = merge_rules(base, groups)
     made = {group[0]: rule for group, rule in zip(groups, rules, strict=True)}
@@ -262,7 +264,7 @@ def in_order(base: R, groups: list[tuple[int, ...]], order: list[int]) -> R:
 # ---------------------------------------------------------------------- fuzzy sets
 
 
-def _with_sets(base: R, sets: Mapping[TermName, Any], new_terms: Mapping[TermName, Any]) -> R:
+def _with_sets(base: RuleBase, sets: Mapping[TermName, Any], new_terms: Mapping[TermName, Any]) -> RuleBase:
     changed = {variable.name: dict(variable.terms) for variable in owners_of_terms(base)}
     for name, value in sets.items():
         variable, term = find_term(base, name, "sets")
@@ -286,7 +288,7 @@ def _change_set(name: TermName, old: MembershipFunction, value: Any) -> Membersh
     return dataclasses.replace(old, **value)
 
 
-def _new_term(base: RuleSet, name: TermName) -> tuple[str, str]:
+def _new_term(base: RuleBase, name: TermName) -> tuple[str, str]:
     """Split the name of a term that does not exist yet."""
     terms = {variable.name: variable.terms for variable in owners_of_terms(base)}
     found = [(known, rest) for known in terms if (rest := _term_of(name, known))]
@@ -313,8 +315,8 @@ def _term_of(name: TermName, variable: str) -> str:
 
 
 def _with_changed_rules(
-    base: R, without: Mapping[int, Any], conclusions: Mapping[int, Any], weights: Mapping[int, Any]
-) -> R:
+    base: RuleBase, without: Mapping[int, Any], conclusions: Mapping[int, Any], weights: Mapping[int, Any]
+) -> RuleBase:
     premises = [rule.premise for rule in base.rules]
     for number, given in without.items():
         r = number_of(base, "without", number) - 1
@@ -345,7 +347,7 @@ def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
 Coefs = Sequence[Sequence[float]]  # of one rule: per output the constant, optionally followed by slopes
 
 
-def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Any]:
+def _with_conclusions(base: RuleBase, said: Mapping[int, Any]) -> list[Any]:
     """Return the conclusions of all rules, some of them new."""
     found: list[Any] = [rule.conclusions for rule in base.rules]
     for r, value in said.items():
@@ -360,7 +362,7 @@ def _with_conclusions(base: RuleSet, said: Mapping[int, Any]) -> list[Any]:
     return found if base.concludes_sets else _of_one_order(found, base.n_features)
 
 
-def _by_output(base: RuleSet, what: str, value: Any, example: str, ones: str) -> Mapping[str, Any]:
+def _by_output(base: RuleBase, what: str, value: Any, example: str, ones: str) -> Mapping[str, Any]:
     """Return what is given by output; a single value is for a single output."""
     names = base.output_names
     if not isinstance(value, Mapping):
@@ -375,7 +377,7 @@ def _by_output(base: RuleSet, what: str, value: Any, example: str, ones: str) ->
     return value
 
 
-def _concluded_terms(base: RuleSet, r: int, values: Mapping[str, Any]) -> dict[str, Is]:
+def _concluded_terms(base: RuleBase, r: int, values: Mapping[str, Any]) -> dict[str, Is]:
     found = dict(base.rules[r].terms)
     for output, said in values.items():
         if said is None:
@@ -394,7 +396,7 @@ def _concluded_terms(base: RuleSet, r: int, values: Mapping[str, Any]) -> dict[s
     return found
 
 
-def _conclusion(base: RuleSet, output: str, value: Any) -> Sequence[float]:
+def _conclusion(base: RuleBase, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
         sign = "=" if base.normalize else "+="
@@ -414,7 +416,7 @@ def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
     return [[row if len(row) > 1 else (*row, *[0.0] * n_features) for row in rows] for rows in coefs]
 
 
-def _with_default(base: R, given: Any) -> R:
+def _with_default(base: RuleBase, given: Any) -> RuleBase:
     values = _by_output(base, "default", given, "%s", "the ones")
     for output, value in values.items():
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
@@ -426,7 +428,7 @@ def _with_default(base: R, given: Any) -> R:
 # ---------------------------------------------------------------------- new rules
 
 
-def with_further(base: R, new: Sequence[Rule]) -> R:
+def with_further(base: RuleBase, new: Sequence[Rule]) -> RuleBase:
     """Return the rule base with further rules; if rules have their own alpha, these get the mean one."""
     alpha = base.alpha
     if isinstance(alpha, tuple):
@@ -434,7 +436,7 @@ def with_further(base: R, new: Sequence[Rule]) -> R:
     return dataclasses.replace(base, rules=_rules_of_one_order((*base.rules, *new), base.n_features), alpha=alpha)
 
 
-def _with_replaced(base: R, texts: Mapping[int, str]) -> R:
+def _with_replaced(base: RuleBase, texts: Mapping[int, str]) -> RuleBase:
     rules = list(base.rules)
     for number, text in texts.items():
         place = number_of(base, "replace", number) - 1
@@ -448,7 +450,7 @@ def _with_replaced(base: R, texts: Mapping[int, str]) -> R:
     return dataclasses.replace(base, rules=_rules_of_one_order(rules, base.n_features)) if texts else base
 
 
-def _new_rules(base: RuleSet, what: str, texts: list[str]) -> list[Rule]:
+def _new_rules(base: RuleBase, what: str, texts: list[str]) -> list[Rule]:
     """Parse rules that conclude the same outputs as the others."""
     found = _parsed(base, texts, what)
     if base.concludes_sets:
@@ -471,7 +473,7 @@ def _rules_of_one_order(rules: Sequence[Rule], n_features: int) -> tuple[Rule, .
     return tuple(rule.concluding(rows) for rule, rows in zip(rules, coefs, strict=True))
 
 
-def _parsed(base: R, texts: list[str], what: str) -> R:
+def _parsed(base: RuleBase, texts: list[str], what: str) -> RuleBase:
     """Parse rules over the existing variables and outputs; they can neither declare others nor choose operators."""
     outputs = base.outputs if base.concludes_sets else ()
     for rule in parser.read(texts, base.variables, outputs).rules:
@@ -500,7 +502,7 @@ def _parsed(base: R, texts: list[str], what: str) -> R:
 # ---------------------------------------------------------------------- names
 
 
-def with_names(base: R, names: Mapping[TermName, str]) -> R:
+def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
     """Return the rule base with other names; see `RuleBase.edit`."""
     for old, new in names.items():
         if not isinstance(new, str) or not new:
@@ -529,7 +531,7 @@ def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
         raise ParameterError(f"rename: two {what} would be named {repeated!r}.")
 
 
-def _with_names(base: R, of_variables: Mapping[str, str], of_outputs: Mapping[str, str]) -> R:
+def _with_names(base: RuleBase, of_variables: Mapping[str, str], of_outputs: Mapping[str, str]) -> RuleBase:
     variables = tuple(dataclasses.replace(v, name=of_variables[v.name]) for v in base.variables)
     outputs = tuple(
         dataclasses.replace(
@@ -543,7 +545,7 @@ def _with_names(base: R, of_variables: Mapping[str, str], of_outputs: Mapping[st
     return dataclasses.replace(base, variables=variables, rules=rules, outputs=outputs)
 
 
-def _terms_over(base: RuleSet, k: int, names: Mapping[str, str]) -> Mapping[str, MembershipFunction]:
+def _terms_over(base: RuleBase, k: int, names: Mapping[str, str]) -> Mapping[str, MembershipFunction]:
     """Return the terms of an output, numbers that are computed from other variables by the new names of these."""
     terms = base.outputs[k].terms
     if not base.concludes_sets or base.setting("defuzzify", k) not in WEIGHTED:
@@ -556,7 +558,7 @@ def _terms_over(base: RuleSet, k: int, names: Mapping[str, str]) -> Mapping[str,
     }
 
 
-def _renamed_term(base: RuleSet, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
+def _renamed_term(base: RuleBase, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
     """Find a term by the new name of its variable."""
     try:
         return find_term(base, name, "rename")
@@ -568,7 +570,7 @@ def _renamed_term(base: RuleSet, name: TermName, of_variables: Mapping[str, str]
         raise ParameterError(f"{problem} ({variable!r} is now {new!r}: use the new name.)") from None
 
 
-def _with_term_names(base: R, of_terms: Mapping[tuple[str, str], str]) -> R:
+def _with_term_names(base: RuleBase, of_terms: Mapping[tuple[str, str], str]) -> RuleBase:
     terms = {}
     for variable in owners_of_terms(base):
         names = [of_terms.get((variable.name, term), term) for term in variable.terms]
@@ -627,7 +629,7 @@ def blend(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFuncti
     return sets[0].with_parameters(*map(float, mixed))
 
 
-def merge_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]]:
+def merge_rules(base: RuleBase, groups: Sequence[Sequence[int]]) -> tuple[RuleBase, list[Rule]]:
     """Merge groups of rules, given by number from 1, into one rule each; see `RuleBase.edit` for the formulas.
 
     Returns the same rules, plus the terms that the new rules need, and the new rules.
@@ -644,7 +646,7 @@ def merge_rules(base: R, groups: Sequence[Sequence[int]]) -> tuple[R, list[Rule]
     return base, found
 
 
-def _merge_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> tuple[Any, float]:
+def _merge_conclusions(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[Any, float]:
     """Return what a merged rule concludes, and its weight."""
     rules = [base.rules[number - 1] for number in group]
     if base.concludes_sets:
@@ -662,7 +664,7 @@ def _merge_conclusions(base: RuleSet, group: Sequence[int], shares: Array) -> tu
     return coefs.tolist(), weight
 
 
-def _merge_premises(base: R, group: Sequence[int], shares: Array) -> tuple[R, Expression]:
+def _merge_premises(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[RuleBase, Expression]:
     premises = [base.rules[number - 1].premise for number in group]
     if len({premise_key(premise) for premise in premises}) == 1:
         return base, premises[0]
@@ -674,8 +676,8 @@ def _merge_premises(base: R, group: Sequence[int], shares: Array) -> tuple[R, Ex
 
 
 def _merge_conjunctions(
-    base: R, premises: Sequence[Expression], group: Sequence[int], shares: Array
-) -> tuple[R, Expression]:
+    base: RuleBase, premises: Sequence[Expression], group: Sequence[int], shares: Array
+) -> tuple[RuleBase, Expression]:
     asked = [plain_conditions(premise) for premise in premises]
     antecedents = [antecedent for antecedent in asked if antecedent is not None]
     if len(antecedents) < len(asked):
@@ -697,7 +699,9 @@ def _merge_conjunctions(
     return base, conjunction(joined)
 
 
-def _merge_terms(base: R, name: str, terms: Sequence[str], group: Sequence[int], shares: Array) -> tuple[R, str]:
+def _merge_terms(
+    base: RuleBase, name: str, terms: Sequence[str], group: Sequence[int], shares: Array
+) -> tuple[RuleBase, str]:
     """Find or create the term of a variable that covers these terms."""
     place = base.feature_names.index(name)
     variable = base.variables[place]
@@ -743,7 +747,7 @@ def rewrite_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> t
     return tuple(dataclasses.replace(rule, premise=rewrite_conditions(rule.premise, change)) for rule in rules)
 
 
-def owners_of_terms(base: RuleSet) -> tuple[Variable, ...]:
+def owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
     """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
     both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
     if both:
@@ -753,7 +757,7 @@ def owners_of_terms(base: RuleSet) -> tuple[Variable, ...]:
     return base.all_variables
 
 
-def with_terms(base: R, terms: Mapping[str, Mapping[str, MembershipFunction]]) -> R:
+def with_terms(base: RuleBase, terms: Mapping[str, Mapping[str, MembershipFunction]]) -> RuleBase:
     """Return the rule base with other terms of the variables and outputs that are named."""
 
     def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
@@ -763,7 +767,7 @@ def with_terms(base: R, terms: Mapping[str, Mapping[str, MembershipFunction]]) -
     return dataclasses.replace(base, variables=changed(base.variables), outputs=outputs)
 
 
-def without_unused_terms(base: R, *, of_outputs: bool = False) -> R:
+def without_unused_terms(base: RuleBase, *, of_outputs: bool = False) -> RuleBase:
     """Return the rule base without terms that no rule uses; variables stay, since they are the data's columns."""
     used = set(base.arrangement.terms.values())
     variables = [
@@ -780,7 +784,7 @@ def without_unused_terms(base: R, *, of_outputs: bool = False) -> R:
     return dataclasses.replace(base, variables=tuple(variables), outputs=outputs)
 
 
-def find_term(base: RuleSet, name: TermName, what: str) -> tuple[str, str]:
+def find_term(base: RuleBase, name: TermName, what: str) -> tuple[str, str]:
     """Return the variable and the term that a name refers to; ``what`` names the argument in error messages."""
     every = [(variable.name, term) for variable in owners_of_terms(base) for term in variable.terms]
     found = [place for place in every if name in (place, ".".join(place))]

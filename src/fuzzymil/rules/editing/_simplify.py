@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json
-from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.activations import infer, seen_bags
 from fuzzymil.rules.compile import centers
 from fuzzymil.rules.editing._edit import blend, edit, rewrite_rules, shares_of, without_unused_terms
@@ -19,6 +18,9 @@ from fuzzymil.rules.editing.comparison import conditions_on, shares, similaritie
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, is_quantified, premise_key
 from fuzzymil.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 N_POINTS = 1024
 """Random points of the variables' ranges on which rules are compared if no bags are given."""
@@ -56,7 +58,7 @@ class Change(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Simplified(Generic[R]):
+class Simplified:
     """The result of `simplify`: simpler rules, the steps taken, and the change of the outputs.
 
     ``str`` returns a summary.
@@ -79,8 +81,8 @@ class Simplified(Generic[R]):
         How much the outputs changed.
     """
 
-    rules: R
-    before: R
+    rules: RuleBase
+    before: RuleBase
     dropped: tuple[int, ...]
     conditions: tuple[tuple[int, str], ...]
     terms: tuple[MergedTerms, ...]
@@ -111,7 +113,7 @@ class Simplified(Generic[R]):
         }
 
 
-def _size(rules: RuleSet) -> str:
+def _size(rules: RuleBase) -> str:
     n_conditions = sum(len(rule.conditions) for rule in rules.rules)
     n_terms = len(set(rules.arrangement.terms.values()))
     counts = (rules.n_rules, "rule"), (n_conditions, "condition"), (n_terms, "term")
@@ -130,7 +132,7 @@ def _rules(numbers: Sequence[int]) -> str:
 
 
 def simplify(
-    base: R,
+    base: RuleBase,
     bags: Any = None,
     *,
     tolerance: float = 0.05,
@@ -138,7 +140,7 @@ def simplify(
     always: float = 0.95,
     min_share: float = 0.01,
     threshold: float = 0.5,
-) -> Simplified[R]:
+) -> Simplified:
     """Merge similar terms and rules, drop idle ones, and report how much the outputs change.
 
     The steps, in order: drop rules that never reach ``min_share``; remove conditions that always hold; merge
@@ -220,7 +222,7 @@ def simplify(
     )
 
 
-def _edited(rules: R, **changes: Any) -> R:
+def _edited(rules: RuleBase, **changes: Any) -> RuleBase:
     """Edit rules, and remove the terms of inputs that are no longer used."""
     return without_unused_terms(edit(rules, **changes))
 
@@ -228,16 +230,18 @@ def _edited(rules: R, **changes: Any) -> R:
 class _Judge:
     """Accepts rules whose outputs differ by at most ``tolerance`` of the outputs' range."""
 
-    def __init__(self, base: RuleSet, bags: Bags, tolerance: float) -> None:
+    def __init__(self, base: RuleBase, bags: Bags, tolerance: float) -> None:
         self.bags = bags
         self.before = infer(base, bags).output
         spread = np.ptp(self.before, axis=0)
         self.allowed = (tolerance + _ROUNDING) * np.where(spread > 0, spread, 1.0)
 
-    def accepts(self, rules: RuleSet) -> bool:
+    def accepts(self, rules: RuleBase) -> bool:
         return bool((np.abs(infer(rules, self.bags).output - self.before) <= self.allowed).all())
 
-    def most(self, base: R, steps: Sequence[Step], apply: Callable[[R, list[Step]], R]) -> tuple[R, list[Step]]:
+    def most(
+        self, base: RuleBase, steps: Sequence[Step], apply: Callable[[RuleBase, list[Step]], RuleBase]
+    ) -> tuple[RuleBase, list[Step]]:
         """Apply as many steps as are accepted together, least harmful first; found by bisection."""
         best, taken, too_many = base, 0, len(steps) + 1
         middle = len(steps)
@@ -250,7 +254,7 @@ class _Judge:
             middle = (taken + too_many) // 2
         return best, list(steps[:taken])
 
-    def change(self, rules: RuleSet, threshold: float, *, sampled: bool) -> Change:
+    def change(self, rules: RuleBase, threshold: float, *, sampled: bool) -> Change:
         after = infer(rules, self.bags).output
         moved = np.abs(after - self.before)
         single = after.shape[1] == 1
@@ -260,7 +264,7 @@ class _Judge:
         return Change(float(moved.max()), float(moved.mean()), flips, len(after), at, sampled)
 
 
-def _points(base: RuleSet) -> Bags:
+def _points(base: RuleBase) -> Bags:
     """Return one-instance bags: points drawn from the variables' ranges (always the same), and the rules' centers."""
     low, high = np.array([span(variable) for variable in base.variables]).T
     anywhere = np.random.RandomState(0).uniform(low, high, size=(N_POINTS, base.n_features))
@@ -269,7 +273,7 @@ def _points(base: RuleSet) -> Bags:
     return Bags(points, np.arange(len(points) + 1))
 
 
-def _idle_rules(rules: RuleSet, seen: Bags, min_share: float) -> list[int]:
+def _idle_rules(rules: RuleBase, seen: Bags, min_share: float) -> list[int]:
     """Return the numbers of rules that never reach the share, the most idle first; never all of them."""
     greatest = shares(infer(rules, seen), normalize=rules.normalize).max(axis=0)
     return [int(r) + 1 for r in np.argsort(greatest, kind="stable")[:-1] if greatest[r] < min_share]
@@ -278,7 +282,7 @@ def _idle_rules(rules: RuleSet, seen: Bags, min_share: float) -> list[int]:
 # ---------------------------------------------------------------------- conditions
 
 
-def _loose_conditions(base: RuleSet, seen: Bags | None, always: float) -> list[tuple[int, Is]]:
+def _loose_conditions(base: RuleBase, seen: Bags | None, always: float) -> list[tuple[int, Is]]:
     """Return rules and their conditions, joined by AND, that hold everywhere; the surest first."""
     found = [asked for asked in conditions_on(base, seen) if asked.least >= always]
     found.sort(key=lambda asked: (-asked.least, asked.rule))
@@ -300,7 +304,7 @@ def _joined(premise: Expression) -> tuple[Expression, ...]:
     return premise.parts if isinstance(premise, And) else (premise,)
 
 
-def _without_conditions(base: R, gone: Sequence[tuple[int, Is]]) -> R:
+def _without_conditions(base: RuleBase, gone: Sequence[tuple[int, Is]]) -> RuleBase:
     without: dict[int, list[str]] = {}
     for number, condition in gone:
         without.setdefault(number, []).append(condition.variable)
@@ -318,7 +322,7 @@ class _Likeness(NamedTuple):
     terms: tuple[str, ...]
 
 
-def _like_terms(base: RuleSet, seen: Bags | None, similarity: float) -> list[_Likeness]:
+def _like_terms(base: RuleBase, seen: Bags | None, similarity: float) -> list[_Likeness]:
     """Return the merges of each variable's dendrogram of terms (complete linkage), the most similar first."""
     from scipy.cluster.hierarchy import linkage  # deferred, like the next one: slow to import
     from scipy.spatial.distance import squareform
@@ -346,7 +350,7 @@ def _clusters(merges: Sequence[_Likeness]) -> list[tuple[str, tuple[str, ...]]]:
     return list(dict.fromkeys((variable, terms) for (variable, _), terms in outermost.items()))
 
 
-def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
+def _with_shared_terms(base: RuleBase, merges: Sequence[_Likeness]) -> RuleBase:
     """Replace all terms of a cluster by one, named like the first; each term is weighted by the rules that use it."""
     use: dict[tuple[str, str], float] = {}
     for rule in base.rules:
@@ -370,7 +374,7 @@ def _with_shared_terms(base: R, merges: Sequence[_Likeness]) -> R:
 # ---------------------------------------------------------------------- rules
 
 
-def _equal_premises(base: RuleSet) -> list[tuple[int, ...]]:
+def _equal_premises(base: RuleBase) -> list[tuple[int, ...]]:
     """Return groups of rules with equal premises and alphas (and with equal conclusions, if these are sets)."""
     groups: dict[Any, list[int]] = {}
     for r, rule in enumerate(base.rules):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from fuzzymil.bags import Bags
 from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.membership import MembershipFunction, Missing
 from fuzzymil.inference.premises import hedged
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.editing._edit import can_blend
 from fuzzymil.rules.premise import Is, Quantified, plain_conditions, premise_key
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = ["Asked", "conditions_on", "rule_similarities", "shares", "similarities", "span"]
 
@@ -76,7 +78,7 @@ def _asked(rule: Rule) -> tuple[tuple[str, int | None] | None, dict[str, str]]:
     return None, plain_conditions(rule.premise) or {}
 
 
-def rule_similarities(base: RuleSet) -> Array:
+def rule_similarities(base: RuleBase) -> Array:
     """Return the similarity of each pair of rules, shape (n_rules, n_rules): the minimum over their sets.
 
     It is 0 for rules with conditions on different variables or with different quantifiers, and for premises that
@@ -130,7 +132,7 @@ class Asked(NamedTuple):
     greatest: float
 
 
-def conditions_on(base: RuleSet, seen: Bags | None) -> Iterator[Asked]:
+def conditions_on(base: RuleBase, seen: Bags | None) -> Iterator[Asked]:
     """Iterate over the conditions of all rules with their degrees on the bags, or without bags on the range.
 
     Missing values are ignored, unless it is asked for them; a condition on values that are all missing is always true,

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, listed
 from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunction, Singleton
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.conclusion import PER_OUTPUT, Defuzzification
 from fuzzymil.rules.files._text import Piece
 from fuzzymil.rules.language.printer import format_number
@@ -103,7 +102,7 @@ def _is_plain(output: Output, rules: Iterable[SystemRule]) -> bool:
 # ---------------------------------------------------------------------- from rules
 
 
-def system_of(base: RuleSet) -> System:
+def system_of(base: RuleBase) -> System:
     """Return the system that a rule base describes."""
     if not base.concludes_sets:
         return _of_numbers(base)
@@ -123,7 +122,7 @@ def system_of(base: RuleSet) -> System:
     return _system(base, outputs, said, base.rules, base.defuzzification.activation)
 
 
-def _of_numbers(base: RuleSet) -> System:
+def _of_numbers(base: RuleBase) -> System:
     """Return the system of rules that conclude numbers.
 
     Each rule concludes its own terms, named after it, since programs differ in how they treat shared terms.
@@ -147,7 +146,7 @@ def _of_numbers(base: RuleSet) -> System:
 
 
 def _system(
-    base: RuleSet,
+    base: RuleBase,
     outputs: Iterable[Output],
     conclusions: Iterable[Mapping[str, str | Is]],
     rules: Iterable[Rule],

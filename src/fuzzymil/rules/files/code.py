@@ -19,7 +19,6 @@ from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Missing, Singleton
 from fuzzymil.inference.quantifiers import MOST_FROM, MOST_TO
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.files._exchange import codes_of_categories
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.files._system import Output, System, Term, system_of
@@ -50,7 +49,7 @@ class Language(NamedTuple):
 class Program:
     """The expressions of a system in one language."""
 
-    def __init__(self, system: System, base: RuleSet, language: Language) -> None:
+    def __init__(self, system: System, base: RuleBase, language: Language) -> None:
         _check(system, base)
         self.system, self.base, self.language = system, base, language
         self.places = {variable.name: d for d, variable in enumerate(system.inputs)}
@@ -309,7 +308,7 @@ def _join(name: str, alpha: float) -> tuple[str, str]:
     return JOINS[name], number(alpha if name == "softmax" else 1.0)
 
 
-def _check(system: System, base: RuleSet) -> None:
+def _check(system: System, base: RuleBase) -> None:
     for field, name in (("aggregation", base.aggregation), ("conclusion_aggregation", base.conclusion_aggregation)):
         if name not in JOINS:
             raise ParameterError(

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fuzzymil.rules._rule_base import RuleBase
-from fuzzymil.rules._rule_set import RuleSet
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import And, Expression, Is
@@ -130,7 +129,7 @@ def _row(premise: Expression) -> dict[str, Is] | None:
 
 
 def _grid(
-    base: RuleSet, asked: list[dict[str, Is]], max_conditions: int | None, digits: int | None
+    base: RuleBase, asked: list[dict[str, Is]], max_conditions: int | None, digits: int | None
 ) -> tuple[list[str], list[list[str]]]:
     shown = [_most_selective(base, rule, row, max_conditions) for rule, row in zip(base.rules, asked, strict=True)]
     used = [variable for variable in base.variables if any(variable.name in row for row in shown)]
@@ -142,7 +141,7 @@ def _grid(
     return [*(variable.title for variable in used), *(["further conditions"] if any(left_out) else [])], rows
 
 
-def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_conditions: int | None) -> dict[str, Is]:
+def _most_selective(base: RuleBase, rule: Rule, row: dict[str, Is], max_conditions: int | None) -> dict[str, Is]:
     if max_conditions is None or len(row) <= max_conditions:
         return row
     selectivity = base.selectivity(rule)
@@ -150,7 +149,7 @@ def _most_selective(base: RuleSet, rule: Rule, row: dict[str, Is], max_condition
     return {name: row[name] for name in names}
 
 
-def _terms(base: RuleSet, digits: int | None) -> _Table:
+def _terms(base: RuleBase, digits: int | None) -> _Table:
     rows = [
         [variable.title, term, printer.format_set(chosen, digits)]
         for variable in base.variables

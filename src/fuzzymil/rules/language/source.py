@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil.inference.membership import Ramp
-from fuzzymil.rules._rule_set import R, RuleSet
 from fuzzymil.rules.conclusion import PER_OUTPUT, SETTINGS, Defuzzification
 from fuzzymil.rules.language import parser, printer, suggestions
 from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
 from fuzzymil.rules.premise import Expression, Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
+
+if TYPE_CHECKING:
+    from fuzzymil.rules._rule_base import RuleBase
 
 __all__ = [
     "build",
@@ -46,12 +48,12 @@ T = TypeVar("T")
 
 
 def parse(
-    make: Callable[..., R],
+    make: Callable[..., RuleBase],
     text: str | Iterable[str],
     variables: Iterable[Variable] | None = None,
     outputs: Iterable[Variable] | None = None,
     **operators: Any,
-) -> R:
+) -> RuleBase:
     """Parse a rule base; see `RuleBase.parse`. The first conclusion tells whether rules conclude numbers or sets."""
     parsed = parser.read(text, variables or (), outputs or ())
     said = [said for rule in parsed.rules for said in rule.conclusions.values()]
@@ -61,7 +63,7 @@ def parse(
     return (_with_sets if with_sets else _with_numbers)(make, parsed, operators)
 
 
-def _probe(make: Callable[..., R], with_sets: bool) -> Callable[..., R]:
+def _probe(make: Callable[..., RuleBase], with_sets: bool) -> Callable[..., RuleBase]:
     """Return a function that makes a smallest rule base, to try out settings."""
     if with_sets:
         output = Variable("y", {"any": Ramp(0, 2)}, 0, 2)
@@ -70,13 +72,13 @@ def _probe(make: Callable[..., R], with_sets: bool) -> Callable[..., R]:
 
 
 def _made(
-    make: Callable[..., R],
+    make: Callable[..., RuleBase],
     variables: Iterable[Variable],
     rules: Iterable[Rule],
     outputs: Iterable[Variable],
     comment: str = "",
     **settings: Any,
-) -> R:
+) -> RuleBase:
     """Make rules that conclude sets; the settings are those of the rule base, and of its `Defuzzification`."""
     own = {name: settings.pop(name) for name in SETTINGS if name in settings}
     settings = {"t_norm": "min", "aggregation": "max"} | settings
@@ -90,7 +92,7 @@ def _made(
     )
 
 
-def _with_sets(make: Callable[..., R], parsed: Parsed, operators: Mapping[str, Any]) -> R:
+def _with_sets(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
     for rule in parsed.rules:
         for name, said in rule.conclusions.items():
             if isinstance(said, Linear):
@@ -109,7 +111,7 @@ def _with_sets(make: Callable[..., R], parsed: Parsed, operators: Mapping[str, A
     return build(functools.partial(_made, make, *content, comment=parsed.comment), parsed, operators)
 
 
-def _with_numbers(make: Callable[..., R], parsed: Parsed, operators: Mapping[str, Any]) -> R:
+def _with_numbers(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
     _settle_sum(parsed, operators)
     outputs = _outputs(parsed)
     settle_default(parsed, outputs, operators)
@@ -297,7 +299,7 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
 # ---------------------------------------------------------------------- rules to text
 
 
-def to_text(base: RuleSet, max_conditions: int | None = None, digits: int | None = 4) -> str:
+def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
     """Return the rules as if-then text.
 
     Parameters
@@ -325,14 +327,14 @@ def to_text(base: RuleSet, max_conditions: int | None = None, digits: int | None
     return "\n".join(_lines(base, max_conditions, digits))
 
 
-def _lines(base: RuleSet, max_conditions: int | None, digits: int | None) -> list[str]:
+def _lines(base: RuleBase, max_conditions: int | None, digits: int | None) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
     texts = enumerate(zip(base.rules, statements(base, max_conditions, digits), strict=True))
     rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
     return rules if base.normalize else [default_text(base, digits), *rules]
 
 
-def statements(base: RuleSet, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
+def statements(base: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
     """Return the text of each rule without its number or label; see `to_text`.
 
     Examples
@@ -348,7 +350,7 @@ def statements(base: RuleSet, max_conditions: int | None = None, digits: int | N
     ]
 
 
-def concluded_text(base: RuleSet, rule: int, digits: int | None = 4, max_conditions: int | None = None) -> str:
+def concluded_text(base: RuleBase, rule: int, digits: int | None = 4, max_conditions: int | None = None) -> str:
     """Return the conclusion of a rule, counted from 0, as text: ``sky = 0.9``, or ``risk is very great``.
 
     Examples
@@ -387,7 +389,7 @@ def commented(comment: str, line: str) -> str:
     return "".join(f"# {said}\n" if said else "#\n" for said in comment.splitlines()) + line
 
 
-def default_text(base: RuleSet, digits: int | None) -> str:
+def default_text(base: RuleBase, digits: int | None) -> str:
     """Return ``Default: y = -2.9``, to which additive rules add.
 
     Examples
@@ -402,7 +404,7 @@ def default_text(base: RuleSet, digits: int | None) -> str:
     return f"Default: {', '.join(said)}"
 
 
-def premise_text(base: RuleSet, rule: Rule, max_conditions: int | None) -> str:
+def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
     if max_conditions is None:
         return printer.premise_text(rule.premise)
@@ -414,7 +416,7 @@ def premise_text(base: RuleSet, rule: Rule, max_conditions: int | None) -> str:
     return shortened(rule.premise) or printer.premise_text(rule.premise, shortened)
 
 
-def describe_terms(base: RuleSet, digits: int = 4) -> str:
+def describe_terms(base: RuleBase, digits: int = 4) -> str:
     """Return the definition of every term, one line per variable; outputs of which rules conclude sets come last.
 
     Examples
@@ -426,7 +428,7 @@ def describe_terms(base: RuleSet, digits: int = 4) -> str:
     return printer.described(base.all_variables, digits)
 
 
-def to_source(base: RuleSet) -> str:
+def to_source(base: RuleBase) -> str:
     """Return the whole rule base as text that `parse` reads back exactly: terms, operators and rules.
 
     Examples
