@@ -10,7 +10,7 @@ from runner import COLUMNS, good, run
 from typer.testing import CliRunner
 
 from fuzzymil import __version__
-from fuzzymil.cli import _options, app, bench, data, evaluate, main, plot
+from fuzzymil.cli import _options, _settings, app, bench, data, evaluate, main, plot
 from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
 from fuzzymil.rules.files import FORMATS as RULE_FORMATS
@@ -119,7 +119,7 @@ def test_wrong_usage(arguments):
 def test_completion():
     assert list(_options.format_names("s")) == ["svmlight"]
     assert set(_options.format_names("")) == set(FORMATS)
-    assert "loss=" in list(_options.setting_names("lo"))
+    assert "loss=" in list(_settings.setting_names("lo"))
     assert list(evaluate.method_names("misv")) == ["MISVM", "MiSVM"]
     assert data.set_names("m") == ["musk1", "musk2"]
     asked = {"_FUZZYMIL_COMPLETE": "complete_bash", "COMP_WORDS": "fuzzymil pl", "COMP_CWORD": "1"}

@@ -101,7 +101,7 @@ def test_ctrl_c_with_several_processes():
     assert process.returncode == 130
     assert "Interrupted" in errors
     assert "Traceback" not in errors
-    assert ("MIANFISClassifier" in output) == ("finished so far" in errors)
+    assert ("RuleClassifier" in output) == ("finished so far" in errors)
 
 
 def test_the_verdict_knows_that_small_errors_are_good():

@@ -119,7 +119,7 @@ def test_explain_any_class(several, desk):
     found = json.loads(good(*arguments, "--id", "b0", "--class", "c", "--json").stdout)
     assert found["prediction"] == "a"
     assert found["target"] == 2
-    assert "other class" in bad("explain", desk / "model.json", desk / "boxes.csv", "--id", "b1", "--class", "blue")
+    assert "positive class" in bad("explain", desk / "model.json", desk / "boxes.csv", "--id", "b1", "--class", "blue")
 
 
 def test_which_of_two_classes(desk, tmp_path):
@@ -133,7 +133,7 @@ def test_which_of_two_classes(desk, tmp_path):
         good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))
     good("plot", "surface", model, "-o", target, "--class", str(speaks_for))
     message = bad("plot", "surface", model, "-o", target, "--class", str(other))
-    assert f"score {speaks_for}, the positive class" in message
+    assert f"positive class of this model is {speaks_for}" in message
     assert "roc" in message
 
 

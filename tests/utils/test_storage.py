@@ -423,6 +423,17 @@ def test_what_the_program_names_is_never_followed(tmp_path):
         write_atomically(tmp_path / "folder", "text")
 
 
+def test_a_second_figure_beside_the_one_that_was_named_follows_no_link(tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from fuzzymil.plots import save_figure
+
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "a.svg").symlink_to("victim")
+    save_figure(pyplot.figure(), tmp_path / "a.png")
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+
+
 def test_the_folder_of_such_a_file_is_the_choice_of_the_user(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "here").symlink_to("far")

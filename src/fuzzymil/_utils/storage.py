@@ -135,10 +135,10 @@ class Draft(io.RawIOBase):
 
     def _continue_in(self, folder: Path) -> None:
         """Go on in a draft in this folder, with the content so far."""
-        handle, path = tempfile.mkstemp(dir=folder, prefix=f".{self._name[:40]}.", suffix=_ending())
+        handle, path = tempfile.mkstemp(dir=folder, prefix=f".{self._name[:40]}.", suffix=draft_ending())
         file = io.FileIO(handle, "r+")
         try:
-            _lock(handle)
+            lock(handle)
             if self._file is not None:
                 place = 0 if self._file.closed else self._file.tell()
                 with open(self.path, "rb") as before:
@@ -183,11 +183,11 @@ class Draft(io.RawIOBase):
 @contextlib.contextmanager
 def draft_folder(folder: Path) -> Iterator[Path]:
     """Yield a new folder next to the one that it will become; it is removed unless it was renamed."""
-    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}.", suffix=_ending()))
+    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}.", suffix=draft_ending()))
     handle = None if sys.platform == "win32" else os.open(draft, os.O_RDONLY)
     try:
         if handle is not None:
-            _lock(handle)
+            lock(handle)
         yield draft
     finally:
         if handle is not None:
@@ -228,7 +228,8 @@ def _remove(entry: os.DirEntry[str]) -> None:
             os.unlink(entry.path)
 
 
-def _ending() -> str:
+def draft_ending() -> str:
+    """Return the end of the names of drafts of this process."""
     return f".fuzzymil-{os.getpid()}.part"
 
 
@@ -242,7 +243,7 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _lock(handle: int) -> bool:
+def lock(handle: int) -> bool:
     """Lock a file until its process closes it or ends; return False if another process has."""
     if sys.platform != "win32":
         try:
@@ -260,7 +261,7 @@ def _is_locked(path: str) -> bool:
     except OSError:
         return True
     try:
-        return not _lock(handle)
+        return not lock(handle)
     finally:
         os.close(handle)
 

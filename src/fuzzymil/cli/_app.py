@@ -14,6 +14,7 @@ from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RescuedError
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
+from fuzzymil.cli._options import expand_groups
 from fuzzymil.cli._streams import OutputError
 
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
@@ -48,7 +49,13 @@ class Application(typer.Typer):
         self, name: str | None = None, *, cls: type[TyperCommand] | None = Command, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Return a decorator that adds a function as a command."""
-        return super().command(name, cls=cls, **settings)
+        add = super().command(name, cls=cls, **settings)
+
+        def register(command: CommandFunctionType) -> CommandFunctionType:
+            add(expand_groups(command))
+            return command
+
+        return register
 
 
 class Commands(Group):

@@ -25,6 +25,7 @@ from fuzzymil._utils.errors import (
     listed,
 )
 from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, emit, is_pipe, local_copy, note, working
+from fuzzymil.cli._options import NewData, TrainingData, listed_names
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
@@ -58,45 +59,31 @@ class Columns:
     encoding: str | None = None
 
     @classmethod
-    def from_options(
-        cls,
-        bag: str | None,
-        label: str | None,
-        drop: list[str] | None = None,
-        only: list[str] | None = None,
-        categorical: list[str] | None = None,
-        date: list[str] | None = None,
-        exclude_text: bool = False,
-        decimal: str | None = None,
-        thousands: str | None = None,
-        encoding: str | None = None,
-    ) -> Columns:
-        """Return the columns given by the user; a number is a position, and commas separate columns.
+    def of(cls, said: NewData) -> Columns:
+        """Return the columns that options name; a number is a position, and commas separate columns.
 
         Examples
         --------
-        >>> said = Columns.from_options("molecule", "3", ["date,url"])
-        >>> said.bag, said.label, said.drop
-        ('molecule', 3, ('date', 'url'))
-        >>> Columns.from_options("user", None, date=["signup=date+weekday,visit"]).date
-        {'signup': ('date', 'weekday'), 'visit': ()}
+        >>> from fuzzymil.cli._options import TrainingData
+        >>> said = Columns.of(TrainingData("user", "3", drop=["date,url"], date=["signup=date+weekday,visit"]))
+        >>> said.bag, said.label, said.drop, said.date
+        ('user', 3, ('date', 'url'), {'signup': ('date', 'weekday'), 'visit': ()})
         """
-        found = [int(text) if text is not None and text.isdecimal() else text for text in (bag, label)]
+        bag, label = (int(text) if text is not None and text.isdecimal() else text for text in (said.bag, said.label))
+        plain = cls(bag, label, decimal=said.decimal, thousands=said.thousands, encoding=said.encoding)
+        if not isinstance(said, TrainingData):
+            return plain
         dates = {}
-        for text in listed_names(date):
-            name, said, parts = text.rpartition("=")
-            dates[name if said else text] = tuple(parts.split("+")) if said else ()
-        return cls(
-            found[0],
-            found[1],
-            listed_names(drop),
-            None if only is None else listed_names(only),
-            listed_names(categorical),
-            dates,
-            exclude_text,
-            decimal=decimal,
-            thousands=thousands,
-            encoding=encoding,
+        for text in listed_names(said.date):
+            name, equals, parts = text.rpartition("=")
+            dates[name if equals else text] = tuple(parts.split("+")) if equals else ()
+        return dataclasses.replace(
+            plain,
+            drop=listed_names(said.drop),
+            only=None if said.only is None else listed_names(said.only),
+            categorical=listed_names(said.categorical),
+            date=dates,
+            exclude_text=said.exclude_text,
         )
 
     def wishes(self) -> dict[str, Any]:
@@ -116,12 +103,6 @@ class Columns:
         return {name: mark for name in ("decimal", "thousands") if (mark := getattr(self, name))}
 
 
-def listed_names(texts: list[str] | None) -> tuple[str, ...]:
-    """Return the names in texts that separate them by commas; quotation marks keep a comma in a name."""
-    rows = csv.reader(texts or (), skipinitialspace=True)
-    return tuple(name.strip() for row in rows for name in row if name.strip())
-
-
 # ---------------------------------------------------------------------- model files, and files of rules
 
 
@@ -139,8 +120,9 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
     _check_file(path, "model")
     if holds_rules(path):
         raise InputError(
-            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --method mi-anfis --init "
-            f"{path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict {path} data.csv."
+            f"{path} holds rules, but a fitted model is expected here. Create one with fuzzymil fit data.csv --method "
+            f"mi-anfis --init {path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict "
+            f"{path} data.csv."
         )
     with local_copy(path) as file:
         document = _document(file, json.MODEL)

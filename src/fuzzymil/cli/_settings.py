@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,17 +33,6 @@ class Method(StrEnum):
     mi_anfis = "mi-anfis"
     anfis = "anfis"
     mamdani = "mamdani"
-
-
-MethodOption = Annotated[
-    Method,
-    typer.Option(
-        metavar="METHOD",
-        help="rules chooses short additive rules from many candidates; mi-anfis trains the network of the paper; anfis "
-        "the same for bags of one instance; mamdani learns or trains rules that conclude fuzzy sets.",
-        rich_help_panel="Model",
-    ),
-]
 
 
 class Task(StrEnum):
@@ -91,9 +80,87 @@ def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
     return task
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """Return the options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
+def setting_names(incomplete: str) -> Iterator[str]:
+    """Complete the name of a setting."""
+    known = dict.fromkeys(name for method in Method for name in known_settings(method))
+    return (f"{name}=" for name in known if name.startswith(incomplete))
+
+
+def _model(help: str, metavar: str = "NUMBER", panel: str = "Model", **settings: Any) -> Any:
+    return typer.Option(metavar=metavar, help=help, rich_help_panel=panel, show_default=False, **settings)
+
+
+def _training(help: str, metavar: str = "NUMBER", **settings: Any) -> Any:
+    return _model(help, metavar, "Training (--method mi-anfis, anfis or mamdani)", **settings)
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """The options that choose a learner and its parameters."""
+
+    method: Annotated[
+        Method,
+        _model(
+            "rules (default) chooses short additive rules from many candidates; mi-anfis trains the network of the "
+            "paper; anfis the same for bags of one instance; mamdani learns or trains rules that conclude fuzzy sets.",
+            "METHOD",
+        ),
+    ] = Method.rules
+    pos_label: Annotated[
+        str | None,
+        _model(
+            "Of two classes, the positive one (default: the one that the output of --init rules is named after, "
+            "otherwise the last in sorted order).",
+            "CLASS",
+        ),
+    ] = None
+    n_rules: Annotated[
+        int | None,
+        _model("Maximum number of rules to choose (default: 50), or number of rules to train (default: 10)."),
+    ] = None
+    max_conditions: Annotated[int | None, _model("Maximum number of conditions in a rule (default: no limit).")] = None
+    n_estimators: Annotated[int | None, _model("Number of rule bases to average (default: 1).")] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            autocompletion=setting_names,
+            help="Any other parameter of the estimator, such as loss=cross_entropy (repeatable).",
+            rich_help_panel="Model",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        _training("Softmax sharpness over the instances of a bag: 0 is the mean, inf the maximum (default: 1)."),
+    ] = None
+    order: Annotated[
+        int | None, _training("Conclusions: 0 for constants (default), 1 for linear functions of the features.")
+    ] = None
+    n_init: Annotated[int | None, _training("Number of initializations; the best is kept (default: 1).")] = None
+    max_epochs: Annotated[int | None, _training("Maximum number of training epochs (default: 150).", min=1)] = None
+    learning_rate: Annotated[float | None, _training("Learning rate (default: 0.03; Mamdani rules: 0.05).")] = None
+    init: Annotated[
+        str | None,
+        _training(
+            "Where the rules start: kmeans (default), fcm, random, grid or search; for mamdani clusters or select; or "
+            "a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
+            "METHOD|FILE",
+        ),
+    ] = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that were given, by the names of their options."""
+        apart = ("method", "pos_label", "settings", "init")
+        found = {name: value for name, value in vars(self).items() if name not in apart}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def estimator(self, task: Task, labels: Any, seed: int) -> Any:
+        """Return an unfitted estimator for labels."""
+        meant = positive_label(self.pos_label, labels, task)
+        options = self.parameters | ({} if meant is None else {"pos_label": meant})
+        return new_estimator(self.method, task, options, self.settings or (), self.init, seed)
 
 
 def positive_label(text: str | None, labels: Any, task: Task) -> Any:
@@ -209,7 +276,7 @@ def new_estimator(
     >>> new_estimator(Method.mi_anfis, Task.classification, {"n_rules": 4}, texts, None, 0).training
     Training(loss='hinge', clip=None)
     >>> new_estimator(Method.mi_anfis, Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints
-    Constraints(conclusions=(0.0, 1.0), ordered=True)
+    Constraints(conclusions=(0.0, 1.0), ordered=True, overlap=None, signs=False, stay=0.0)
     """
     from fuzzymil.estimators import network_parameters
 

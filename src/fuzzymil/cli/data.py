@@ -124,17 +124,8 @@ def describe(
             show_default=False,
         ),
     ],
-    bag: _options.BagColumn = None,
-    label: _options.LabelColumn = None,
-    drop: _options.Drop = None,
-    only: _options.Only = None,
-    categorical: _options.Categorical = None,
-    date: _options.Date = None,
-    exclude_text: _options.ExcludeText = False,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    *,
+    reading: _options.TrainingData,
     diagnosis: Annotated[
         bool | None,
         typer.Option(
@@ -171,14 +162,8 @@ def describe(
         if bags is not None:
             emit(f"\n{_diagnosed(bags, task, seed).findings()}")
         return
-    wanted = label is not None if diagnosis is None else diagnosis
-    read = read_data(
-        Path(source),
-        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding),
-        format,
-        labels=wanted,
-        brief=True,
-    )
+    wanted = reading.label is not None if diagnosis is None else diagnosis
+    read = read_data(Path(source), Columns.of(reading), reading.format, labels=wanted, brief=True)
     found = _described(read.bags)
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
@@ -300,17 +285,8 @@ def convert(
             show_default=False,
         ),
     ],
-    bag: _options.BagColumn = None,
-    label: _options.LabelColumn = None,
-    drop: _options.Drop = None,
-    only: _options.Only = None,
-    categorical: _options.Categorical = None,
-    date: _options.Date = None,
-    exclude_text: _options.ExcludeText = False,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    *,
+    reading: _options.TrainingData,
     to: Annotated[
         str | None,
         typer.Option(
@@ -328,11 +304,7 @@ def convert(
         check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
-    bags = read_data(
-        source,
-        Columns.from_options(bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding),
-        format,
-    ).bags
+    bags = read_data(source, Columns.of(reading), reading.format).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
             path = Path(folder) / "bags.csv"

@@ -16,16 +16,7 @@ from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
 from fuzzymil.cli._processes import helped_fits
-from fuzzymil.cli._settings import (
-    Method,
-    MethodOption,
-    Task,
-    TaskOption,
-    chosen_task,
-    given,
-    new_estimator,
-    positive_label,
-)
+from fuzzymil.cli._settings import Learner, Task, TaskOption, chosen_task, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -70,18 +61,9 @@ class Trial:
 )
 def evaluate(
     data: _options.Data,
-    bag: _options.BagColumn = None,
-    label: _options.LabelColumn = None,
-    drop: _options.Drop = None,
-    only: _options.Only = None,
-    categorical: _options.Categorical = None,
-    date: _options.Date = None,
-    exclude_text: _options.ExcludeText = False,
+    *,
+    reading: _options.TrainingData,
     group: _options.Group = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
     task: TaskOption = Task.auto,
     folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
     repeats: Annotated[
@@ -96,18 +78,7 @@ def evaluate(
             "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
         ),
     ] = None,
-    method: MethodOption = Method.rules,
-    pos_label: _options.PosLabel = None,
-    n_rules: _options.NRules = None,
-    max_conditions: _options.MaxConditions = None,
-    alpha: _options.Alpha = None,
-    order: _options.Order = None,
-    n_estimators: _options.NEstimators = None,
-    n_init: _options.NInit = None,
-    max_epochs: _options.MaxEpochs = None,
-    learning_rate: _options.LearningRate = None,
-    init: _options.Init = None,
-    settings: _options.Settings = None,
+    learner: Learner,
     seed: _options.Seed = 0,
     jobs: _options.Jobs = None,
     as_json: _options.AsJson = False,
@@ -118,26 +89,14 @@ def evaluate(
     folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
     predict.
     """
-    columns = Columns.from_options(
-        bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding
-    )
+    columns = Columns.of(reading)
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
-    source = read_data(data, columns, format, labels=True)
+    source = read_data(data, columns, reading.format, labels=True)
     groups = None if group is None else source.bags.per_bag(group)
     kind = chosen_task(task, source.bags)
-    chosen = given(
-        n_rules=n_rules,
-        max_conditions=max_conditions,
-        alpha=alpha,
-        order=order,
-        n_estimators=n_estimators,
-        n_init=n_init,
-        max_epochs=max_epochs,
-        learning_rate=learning_rate,
-    )
-    meant = positive_label(pos_label, source.bags.labels, kind)
-    model = new_estimator(method, kind, chosen | given(pos_label=meant), settings or (), init, seed)
+    model = learner.estimator(kind, source.bags.labels, seed)
+    meant = positive_label(learner.pos_label, source.bags.labels, kind)
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)

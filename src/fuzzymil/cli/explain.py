@@ -26,6 +26,7 @@ __all__ = ["explain"]
 def explain(
     model: _options.Model,
     data: _options.Data,
+    *,
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain.")] = None,
     of_class: _options.OfClass = None,
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
@@ -36,12 +37,7 @@ def explain(
             metavar="NUMBER", min=1, help="Number of rules to show, most influential first.", show_default=False
         ),
     ] = None,
-    bag: _options.ModelBagColumn = None,
-    label: _options.ModelLabelColumn = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    reading: _options.NewData,
     as_json: _options.AsJson = False,
 ) -> None:
     """Explain the prediction for one bag: which rules fired, and on which instances.
@@ -57,8 +53,8 @@ def explain(
     fitted, name, bags = read_model_or_rules(
         model,
         data,
-        Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding),
-        format,
+        Columns.of(reading),
+        reading.format,
         to_answer=True,
     )
     if not hasattr(fitted, "explain"):

@@ -25,16 +25,7 @@ from fuzzymil.cli._console import (
     note,
 )
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
-from fuzzymil.cli._settings import (
-    Method,
-    MethodOption,
-    Task,
-    TaskOption,
-    chosen_task,
-    given,
-    new_estimator,
-    positive_label,
-)
+from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
 
 __all__ = ["fit"]
 
@@ -54,33 +45,13 @@ _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
 )
 def fit(
     data: _options.Data,
+    *,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Model file to write; - is standard output.")
     ] = Path("model.json"),
-    bag: _options.BagColumn = None,
-    label: _options.LabelColumn = None,
-    drop: _options.Drop = None,
-    only: _options.Only = None,
-    categorical: _options.Categorical = None,
-    date: _options.Date = None,
-    exclude_text: _options.ExcludeText = False,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    reading: _options.TrainingData,
     task: TaskOption = Task.auto,
-    method: MethodOption = Method.rules,
-    pos_label: _options.PosLabel = None,
-    n_rules: _options.NRules = None,
-    max_conditions: _options.MaxConditions = None,
-    alpha: _options.Alpha = None,
-    order: _options.Order = None,
-    n_estimators: _options.NEstimators = None,
-    n_init: _options.NInit = None,
-    max_epochs: _options.MaxEpochs = None,
-    learning_rate: _options.LearningRate = None,
-    init: _options.Init = None,
-    settings: _options.Settings = None,
+    learner: Learner,
     resumed: Annotated[
         Path | None,
         typer.Option("--continue", metavar="MODEL", help="Continue training this model with its own settings."),
@@ -107,37 +78,25 @@ def fit(
     By default, few rules that add up are chosen from many candidates. --method mi-anfis trains the paper's network
     instead, or the rules in a file (--init); Ctrl-C then stops training and saves the rules learned so far.
     """
-    chosen = given(
-        n_rules=n_rules,
-        max_conditions=max_conditions,
-        alpha=alpha,
-        order=order,
-        n_estimators=n_estimators,
-        n_init=n_init,
-        max_epochs=max_epochs,
-        learning_rate=learning_rate,
-    )
+    chosen, init = learner.parameters, learner.init
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
     if checkpoint is not None:
         check_folder(checkpoint, "--checkpoint")
-    if resumed is not None and (pos_label is not None or method is not Method.rules):
-        name = "--method" if pos_label is None else "--pos-label"
+    if resumed is not None and (learner.pos_label is not None or learner.method is not Method.rules):
+        name = "--method" if learner.pos_label is None else "--pos-label"
         raise ParameterError(f"--continue keeps the model's method and positive class: omit {name}.")
-    model, remembered = (None, None) if resumed is None else _to_resume(resumed, chosen, settings, init)
-    columns = Columns.from_options(
-        bag, label, drop, only, categorical, date, exclude_text, decimal, thousands, encoding
-    )
+    model, remembered = (None, None) if resumed is None else _to_resume(resumed, learner)
+    columns = Columns.of(reading)
     bags: Any
     if stream:
-        bags, source = read_stream(data, columns, format, remembered=remembered)
+        bags, source = read_stream(data, columns, reading.format, remembered=remembered)
     else:
-        source = read_data(data, columns, format, remembered=remembered, model=model, labels=True)
+        source = read_data(data, columns, reading.format, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")
-        chosen |= given(pos_label=positive_label(pos_label, source.bags.labels, kind))
-        model = new_estimator(method, kind, chosen, settings or (), init, seed)
-    if checkpoint is not None and resumed is None and method is Method.rules:
+        model = learner.estimator(kind, source.bags.labels, seed)
+    if checkpoint is not None and resumed is None and learner.method is Method.rules:
         raise ParameterError("--checkpoint does not belong to --method rules, which is quick: omit it.")
     if (stream or checkpoint is not None) and hasattr(model, "threshold"):
         raise ParameterError("Mamdani rules are trained in memory and without checkpoints: omit the option.")
@@ -157,9 +116,10 @@ def fit(
         raise typer.Exit(130)
 
 
-def _to_resume(path: Path, chosen: dict[str, Any], settings: list[str] | None, init: str | None) -> tuple[Any, Columns]:
+def _to_resume(path: Path, learner: Learner) -> tuple[Any, Columns]:
     """Return the model to continue, with the settings that may change."""
-    if settings or init is not None or set(chosen) - {"max_epochs", "learning_rate"}:
+    chosen = learner.parameters
+    if learner.settings or learner.init is not None or set(chosen) - {"max_epochs", "learning_rate"}:
         raise ParameterError("--continue keeps the model's settings: only --max-epochs and --learning-rate can change.")
     from fuzzymil.estimators import MIMamdani, Training
 

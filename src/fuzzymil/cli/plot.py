@@ -12,7 +12,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
-from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, listed_names, output_names, read_model_or_rules
+from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,6 +67,7 @@ def plot(
             show_default=False,
         ),
     ] = None,
+    *,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf (default: KIND.png)."),
@@ -90,12 +91,7 @@ def plot(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
-    bag: _options.ModelBagColumn = None,
-    label: _options.ModelLabelColumn = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    reading: _options.NewData,
     as_json: _options.AsJson = False,
 ) -> None:
     """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
@@ -118,8 +114,8 @@ def plot(
     check_figure(target, model, data)
     if data is None and kind in _NEED_BAGS:
         raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
-    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
-    fitted, source, bags = read_model_or_rules(model, data, columns, format, labels=kind in _NEED_LABELS)
+    columns = Columns.of(reading)
+    fitted, source, bags = read_model_or_rules(model, data, columns, reading.format, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.joined and not fitted.members_[0].concludes_sets:
@@ -175,7 +171,7 @@ def _numbers(
         return None
     from fuzzymil.plots import EffectDisplay
 
-    named = None if features is None else [name for text in features for name in listed_names([text])]
+    named = None if features is None else list(_options.listed_names(features))
     return EffectDisplay.from_model(model, bags, named, pos_label=None if about is None else about.label).effects
 
 

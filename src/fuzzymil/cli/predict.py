@@ -34,13 +34,9 @@ __all__ = ["predict"]
 def predict(
     model: _options.Model,
     data: _options.Data,
+    *,
     output: _options.Output = None,
-    bag: _options.ModelBagColumn = None,
-    label: _options.ModelLabelColumn = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    reading: _options.NewData,
     witness: Annotated[
         bool,
         typer.Option(
@@ -60,12 +56,12 @@ def predict(
     """
     check_target(output, model, data)
     check_apart(model, data)
-    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
+    columns = Columns.of(reading)
     if holds_rules(model):
-        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, format)
+        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, reading.format)
     else:
         fitted, remembered = read_model(model, to_answer=True)
-        parts = read_parts(data, columns, format, remembered=remembered, model=fitted)
+        parts = read_parts(data, columns, reading.format, remembered=remembered, model=fitted)
         tables = _tables(fitted, parts, ("facts" if as_json else "words") if witness else None)
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]

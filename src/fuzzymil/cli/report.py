@@ -22,17 +22,13 @@ __all__ = ["report"]
 def report(
     model: _options.Model,
     data: _options.Data,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")] = Path(
         "report.html"
     ),
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
-    bag: _options.ModelBagColumn = None,
-    label: _options.ModelLabelColumn = None,
+    reading: _options.NewData,
     group: _options.Group = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
     pos_label: Annotated[
         str | None,
         typer.Option(
@@ -57,10 +53,10 @@ def report(
     if output == STANDARD:
         raise InputError("The report cannot be written to standard output: name a file with -o.")
     check_target(output, model, data)
-    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
+    columns = Columns.of(reading)
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
-    fitted, _, bags = read_both(model, data, columns, format)
+    fitted, _, bags = read_both(model, data, columns, reading.format)
     from fuzzymil.report import write_report
 
     with helped_fits(1 if no_cross_validation or held_out else folds, bags), progress() as show:

@@ -40,6 +40,7 @@ def studio(
         ),
     ] = None,
     data: Annotated[Path | None, typer.Argument(metavar="DATA", help="File with the bags.", show_default=False)] = None,
+    *,
     demo: Annotated[bool, typer.Option("--demo", help="Open the two-concept demonstration.")] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")
@@ -50,12 +51,7 @@ def studio(
             metavar="NUMBER", min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one."
         ),
     ] = 0,
-    bag: _options.ModelBagColumn = None,
-    label: _options.ModelLabelColumn = None,
-    decimal: _options.Decimal = None,
-    thousands: _options.Thousands = None,
-    encoding: _options.Encoding = None,
-    format: _options.DataFormat = None,
+    reading: _options.NewData,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the address as JSON instead of opening the page.")
     ] = False,
@@ -69,8 +65,8 @@ def studio(
         raise ParameterError("--demo opens its own rules and data: leave out the files, or --demo.")
     from fuzzymil.studio.server import Studio
 
-    columns = Columns.from_options(bag, label, decimal=decimal, thousands=thousands, encoding=encoding)
-    made = Studio(_session(rules, data, demo, columns, format), port)
+    columns = Columns.of(reading)
+    made = Studio(_session(rules, data, demo, columns, reading.format), port)
 
     def ready() -> None:
         if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 from collections.abc import Sequence
@@ -160,7 +161,8 @@ def save_figure(figure: Figure, path: Any) -> None:
     ['empty.png', 'empty.svg']
     """
     for suffix in (".png", ".svg"):
-        storage.write_atomically(path.with_suffix(suffix), figure_bytes(figure, suffix))
+        with contextlib.nullcontext() if path.suffix == suffix else storage.own_names():
+            storage.write_atomically(path.with_suffix(suffix), figure_bytes(figure, suffix))
     plt.close(figure)
 
 

@@ -64,7 +64,7 @@ class Worker:
 
     def _launch(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzzymil.studio.worker"],
+            [sys.executable, "-P", "-m", "fuzzymil.studio.worker"],  # -P: imports nothing from the current folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
