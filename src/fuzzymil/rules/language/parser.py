@@ -869,7 +869,7 @@ class _Parser(Reader):
             else:
                 slopes[name] = slopes.get(name, 0.0) + sign * value
             sign = self.sign()
-        in_points = not slopes and not self.kinds(2)[1:] == [":"] and self.skip_word("points", "point")
+        in_points = not slopes and self.kinds(2)[1:] != [":"] and self.skip_word("points", "point")
         return Linear(constant, slopes, bool(in_points))
 
     def sign(self) -> float:
