@@ -21,7 +21,7 @@ SLOW = 0.05  # seconds per epoch from which a callback after each epoch costs no
 
 
 def _fit(kind: type, n_rules: int, epochs: int, x: Any, y: Any, **settings: Any) -> Any:
-    model = kind(n_rules, max_epochs=epochs, **PLAIN | settings).fit(x, y)
+    model = kind(n_rules, **network_parameters(max_epochs=epochs, **PLAIN | settings)).fit(x, y)
     if model.n_iter_ != epochs:
         raise RuntimeError(f"stopped after {model.n_iter_} of {epochs} epochs")
     return model

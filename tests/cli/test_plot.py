@@ -33,9 +33,9 @@ def test_figures_without_data(desk, tmp_path):
     assert json.loads(result.stdout) == {"figure": str(tmp_path / "s.png"), "kind": "surface"}
     assert "weight (x) and length (y)" in result.stderr
     assert "MODEL DATA" in bad("plot", "firing", desk / "model.json", "-o", tmp_path / "f.png")
-    assert "MODEL DATA --id" in bad("plot", "grid", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
-    assert "'.doc'" in bad("plot", "grid", desk / "model.json", "-o", tmp_path / "f.doc")
-    assert "-o" in bad("plot", "grid", desk / "model.json", "-o", "-")
+    assert "MODEL DATA --id" in bad("plot", "membership", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
+    assert "'.doc'" in bad("plot", "membership", desk / "model.json", "-o", tmp_path / "f.doc")
+    assert "-o" in bad("plot", "membership", desk / "model.json", "-o", "-")
     space = ["plot", "space", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "f.png"]
     assert "--x and --y" in bad(*space, "--x", "weight")
 
@@ -66,7 +66,7 @@ def test_importance_is_told_and_drawn(desk, tmp_path):
     (found,) = json.loads(good(*arguments, "--json").stdout)["importance"]
     assert found["score_name"] == "roc auc"
     assert "--scoring is for plot importance" in bad(
-        "plot", "grid", desk / "model.json", "--scoring", "r2", "-o", target
+        "plot", "membership", desk / "model.json", "--scoring", "r2", "-o", target
     )
 
 
@@ -79,7 +79,7 @@ def test_effects_of_named_features(desk, tmp_path):
     assert [each["feature"] for each in found] == ["length", "weight"]
     assert "'weihgt'" in bad(*arguments[:-1], "--feature", "weihgt")
     assert "--feature is for plot effect" in bad(
-        "plot", "grid", desk / "model.json", "--feature", "weight", "-o", target
+        "plot", "membership", desk / "model.json", "--feature", "weight", "-o", target
     )
 
 
@@ -119,7 +119,7 @@ def test_explain_any_class(several, desk):
     found = json.loads(good(*arguments, "--id", "b0", "--class", "c", "--json").stdout)
     assert found["prediction"] == "a"
     assert found["target"] == 2
-    assert "other class" in bad("explain", desk / "model.json", desk / "boxes.csv", "--id", "b1", "--class", "blue")
+    assert "positive class" in bad("explain", desk / "model.json", desk / "boxes.csv", "--id", "b1", "--class", "blue")
 
 
 def test_which_of_two_classes(desk, tmp_path):
@@ -133,7 +133,7 @@ def test_which_of_two_classes(desk, tmp_path):
         good("plot", kind, model, desk / "boxes.csv", "-o", target, "--class", str(other))
     good("plot", "surface", model, "-o", target, "--class", str(speaks_for))
     message = bad("plot", "surface", model, "-o", target, "--class", str(other))
-    assert f"score {speaks_for}, the positive class" in message
+    assert f"positive class of this model is {speaks_for}" in message
     assert "roc" in message
 
 

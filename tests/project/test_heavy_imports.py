@@ -54,7 +54,9 @@ def folder(tmp_path_factory):
             ["evaluate", str(VISITS), *COLUMNS, "--folds", "2", "--compare", "MINN"], TRAINING, marks=pytest.mark.slow
         ),
         pytest.param(
-            ["fit", str(VISITS), *COLUMNS, "--max-epochs", "2", "-o", "net.json"], TRAINING, marks=pytest.mark.slow
+            ["fit", str(VISITS), *COLUMNS, "--method", "mi-anfis", "--max-epochs", "2", "-o", "net.json"],
+            TRAINING,
+            marks=pytest.mark.slow,
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",

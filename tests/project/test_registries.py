@@ -142,7 +142,7 @@ def test_a_new_comparator_and_a_new_command_are_on_the_command_line(tmp_path):
         for x in xs
     ]
     (tmp_path / "bags.csv").write_text("\n".join(["bag,label,x1,x2", *rows]))
-    command = ["evaluate", str(tmp_path / "bags.csv"), "--folds", "2", "--max-epochs", "2", "--compare", "BagSize"]
+    command = ["evaluate", str(tmp_path / "bags.csv"), "--folds", "2", "--compare", "BagSize"]
     result = run(app, [*command, "--json"])
     assert result.exit_code == 0, result.output
     assert "BagSize" in result.stdout or "Bag size" in result.stdout

@@ -9,7 +9,7 @@ HIDDEN = "import sys\nsys.modules['jax'] = sys.modules['optax'] = None  # as if 
 START = (
     HIDDEN
     + """
-from fuzzymil import MIANFISClassifier, MIMamdani, MissingExtraError, use_engine
+from fuzzymil import MIANFISClassifier, MIMamdani, MissingExtraError, RuleClassifier, use_engine
 from fuzzymil.datasets import make_two_concepts
 bags = make_two_concepts(random_state=3)
 """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor
+from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, Training
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.membership import Triangular
@@ -119,7 +119,7 @@ def test_a_bag_may_score_beyond_all_its_instances(aggregation):
 @pytest.mark.parametrize("kind", [MIANFISClassifier, MIANFISRegressor])
 def test_instance_scores_scores_each_instance_as_a_bag(kind):
     bags = make_two_concepts(5, 5, random_state=0)
-    fitted = kind(2, max_epochs=3, random_state=0).fit(bags)
+    fitted = kind(2, training=Training(max_epochs=3), random_state=0).fit(bags)
     score = fitted.decision_function if kind is MIANFISClassifier else fitted.predict
     alone = Bags(bags.instances, np.arange(bags.n_instances + 1))
     np.testing.assert_array_equal(fitted.instance_scores(bags), score(alone))

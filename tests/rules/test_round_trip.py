@@ -203,8 +203,8 @@ def test_frozen_terms_are_the_very_same_sets(rules, bags):
     assert model.rules_.variables[1].terms != rules.variables[1].terms
 
 
-def test_settings_that_given_rules_overrule_are_told(rules, bags):
-    with pytest.warns(UserWarning, match=r"t_norm='min' is ignored.*init"):
+def test_settings_that_given_rules_settle_are_refused(rules, bags):
+    with pytest.raises(ParameterError, match=r"t_norm='min' cannot apply.*init"):
         classifier(rules, t_norm="min", max_epochs=1).fit(bags)
     classifier(rules, alpha=5.0, max_epochs=1).fit(bags)  # what the rules say themselves
 
@@ -212,5 +212,5 @@ def test_settings_that_given_rules_overrule_are_told(rules, bags):
 @pytest.mark.slow
 def test_rules_of_an_expert_are_not_dropped_unless_asked(rules, bags):
     few = bags[::20]
-    assert classifier(rules, max_epochs=2).fit(few)._learned.keep_prob is None
-    assert classifier(rules, max_epochs=2, rule_keep_prob=0.6).fit(few)._learned.keep_prob == 0.6
+    assert classifier(rules, max_epochs=2).fit(few)._state.keep_prob is None
+    assert classifier(rules, max_epochs=2, rule_keep_prob=0.6).fit(few)._state.keep_prob == 0.6

@@ -5,7 +5,7 @@ import pytest
 from studio_page import Page
 
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor
+from fuzzymil.estimators import MIANFISClassifier, MIANFISRegressor, Training
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.files import Upload, preview
 
@@ -107,7 +107,7 @@ def test_members_that_do_not_exist_are_refused(page):
 def test_a_model_file_brings_all_its_members(bags, tmp_path, kind, key):
     labels = bags.labels if kind is MIANFISClassifier else np.array([bags[b].max() for b in range(len(bags))])
     seen = Bags(bags.instances, bags.offsets, labels=labels, feature_names=["x"])
-    model = kind(n_rules=2, n_estimators=2, max_epochs=5, random_state=0).fit(seen)
+    model = kind(2, n_estimators=2, training=Training(max_epochs=5), random_state=0).fit(seen)
     model.save(tmp_path / "model.json")
     upload = Upload("model.json", (tmp_path / "model.json").read_bytes())
     assert "committee of 2" in preview(upload)["summary"]

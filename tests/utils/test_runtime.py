@@ -26,7 +26,7 @@ def test_the_thread_limit_of_a_joblib_worker_is_heeded():
 FORK = """
 import os, sys, warnings
 import numpy as np
-from fuzzymil import MIANFISClassifier, RuleBase
+from fuzzymil import MIANFISClassifier, RuleBase, Training
 warnings.simplefilter("ignore")  # JAX has one of its own
 rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
 bags = [[[0.0]], [[1.0]], [[0.2]], [[0.9]]]

@@ -276,7 +276,7 @@ def new_estimator(
     >>> new_estimator(Method.mi_anfis, Task.classification, {"n_rules": 4}, texts, None, 0).training
     Training(loss='hinge', clip=None)
     >>> new_estimator(Method.mi_anfis, Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints
-    Constraints(conclusions=(0.0, 1.0), ordered=True)
+    Constraints(conclusions=(0.0, 1.0), ordered=True, overlap=None, signs=False, stay=0.0)
     """
     from fuzzymil.estimators import network_parameters
 

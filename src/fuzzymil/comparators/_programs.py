@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import optax
 
-from fuzzymil.comparators._networks import Forward, Outputs, Weights
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.learn.train.losses import LOSSES
 
 __all__ = ["apply", "mean_loss", "train"]
+
+Forward = Callable[..., Any]
+Weights = dict[str, Any]  # a pytree of arrays
 
 
 def mean_loss(loss: str, output: jax.Array, targets: jax.Array, real: jax.Array) -> jax.Array:
@@ -64,6 +67,6 @@ def train(
 
 
 @functools.partial(jax.jit, static_argnames=("forward", "n_bags"))
-def apply(forward: Forward, weights: Weights, x: jax.Array, bag_index: jax.Array | None, n_bags: int) -> Outputs:
+def apply(forward: Forward, weights: Weights, x: jax.Array, bag_index: jax.Array | None, n_bags: int) -> Any:
     """Return the outputs of a network for packed instances."""
     return forward(weights, x, grouping_of(bag_index, len(x), n_bags))
