@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from fuzzymil import Bags, MISugeno, RuleClassifier
 from fuzzymil._utils.drawings import WIDTH
@@ -11,6 +12,7 @@ from fuzzymil._utils.text import typeset
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.explain.html import reasons
 from fuzzymil.explain.words import number_column, pieces, sum_lines
+from fuzzymil.learn.choose.points import with_points
 from fuzzymil.report import Report
 from fuzzymil.report._sections import health_facts, rules_facts
 
@@ -115,6 +117,21 @@ def test_a_learned_scorecard_is_a_logit():
     assert "logit → probability of 1" in page
     assert all(each.coverage is not None for each in report.explanations.values())
     assert "Coverage is the share of the training bags" in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_rules_in_points_are_an_index_card():
+    bags = make_two_concepts(n_per_concept=10, n_negative=20, random_state=1)
+    model = RuleClassifier(random_state=0).fit(bags)
+    rules = with_points(model.rules_, bags, np.ones(bags.n_bags))
+    report = Report.of(model.with_rules(rules), bags, cross_validate=False, max_bags=2)
+    facts = rules_facts(report.answers, report.cards)
+    assert [row["cells"][0][0] for row in facts["scorecard"]] == [typeset(f"{each:+d}") for each in rules.points]
+    page = report.to_html()
+    assert "Probability of 1" in page
+    for row in rules.score_table().rows:
+        assert f"<td>{escape(row.percent)}</td>" in page
+    assert f"y += {rules.points[0]} point" in page
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -21,6 +21,17 @@ IF AT LEAST 8 instances OR ON AVERAGE hue is blue THEN sky += 0.5 WITH 0.5
 """
 )
 
+POINTS = (
+    DECLARED
+    + """
+USING unit = 0.835
+Default: sky = -1.9
+IF SOME (hue is blue AND texture is smooth) THEN sky += 3 points
+IF AT LEAST 3 hue is red THEN sky -= 2 points
+IF ON AVERAGE hue is blue THEN sky += 1 point
+"""
+)
+
 
 def scorecard(**changes):
     return dataclasses.replace(RuleBase.parse(SCORECARD), **changes)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scorecards import POINTS
 from slow_sets import EDGED, EXAMPLES
 from small_systems import concluding
 
@@ -124,6 +125,11 @@ SETTINGS = [
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_sugeno_rules(language, settings, tmp_path):
     check(language, RuleBase.parse(TEXT, **settings), tmp_path)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_in_points(language, tmp_path):
+    check(language, RuleBase.parse(POINTS), tmp_path, low=-1.0, high=1.0)
 
 
 QUANTIFIED = """

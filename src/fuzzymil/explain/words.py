@@ -451,7 +451,7 @@ def _sum(explanation: Explanation, lines: Sequence[Line], max_conditions: int) -
 
 
 def factors(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
-    """Return how the amount of each line comes about, ``= 0.593 x 1`` or ``= 0.8 of +3 points``; empty without a rule."""
+    """Return how the amount of each line comes about, ``= 0.593 x 1``; empty if it is not from one rule."""
     less = f" - {number(explanation.threshold)}" if explanation.centered and not explanation.additive else ""
     by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
     strengths = iter(number_column([line.rule.strength for line in lines if line.rule is not None], signed=False))

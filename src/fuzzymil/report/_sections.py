@@ -185,7 +185,10 @@ def rules_facts(answers: Answers, cards: list[RuleUse]) -> dict[str, Any]:
         "logit": answers.reading.scale == "logit",
         "several": len(base.outputs) > 1,
         "outputs": ["points"] if base.points else [f"{name} +=" for name in base.output_names],
-        "scores": score_table(base) if base.points and len(answers.members) == 1 else None,
+        "scores": score_table(base)
+        if base.points and answers.reading.scale == "logit" and len(answers.members) == 1
+        else None,
+        "scored": (answers.classes or ("", ""))[1],
         "n_shown": SHOWN,
         "normalized": answers.rules.normalize,
         "joined": answers.concludes_sets,
@@ -226,11 +229,12 @@ def _scorecard(answers: Answers, cards: list[RuleUse]) -> list[dict[str, Any]]:
     """
     outputs, base = range(len(answers.rules.outputs)), answers.rules
     rows = [("default", list(base.default)), *((card.name, [value for _, value in card.conclusions]) for card in cards)]
-    ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
-    texts = [[typeset(text.strip()) for text in number_column([row[k] for _, row in rows])] for k in outputs]
     premises = ["", *(in_short(rule.premise) for rule in base.rules)]
     if base.points is not None:
         rows, premises = rows[1:], premises[1:]
+    ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
+    texts = [[typeset(text.strip()) for text in number_column([row[k] for _, row in rows])] for k in outputs]
+    if base.points is not None:
         texts = [[typeset(f"{points:+d}") for points in base.points]]
     return [
         {

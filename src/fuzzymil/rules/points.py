@@ -1,7 +1,7 @@
 """Conclusions in points, as on an index card, and the table from the score of a bag to its probability.
 
-Additive rules may say what a point is worth, their ``unit``: then every conclusion is a whole number of points. The score
-of a bag is the sum of the points, each times the strength of its rule, and ``default + unit * score`` is its logit.
+Additive rules may say what a point is worth, their ``unit``: then every conclusion is a whole number of points. The
+score of a bag is the sum of the points, each times the strength of its rule; ``default + unit * score`` is its logit.
 """
 
 from __future__ import annotations

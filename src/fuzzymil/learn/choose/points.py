@@ -135,8 +135,8 @@ def with_points(rules: RuleBase, bags: Bags, weights: Array, *, most: int = 10) 
     Probability  ...
     """
     if rules.concludes_sets or rules.normalize or rules.coefs.shape[1:] != (1, 1):
-        found = f"{len(rules.outputs)} outputs" if len(rules.outputs) > 1 else "another kind of conclusion"
-        raise ParameterError(f"points need two classes: rules that add numbers to one logit, but these have {found}.")
+        what = f"{len(rules.outputs)} outputs" if len(rules.outputs) > 1 else "another kind of conclusion"
+        raise ParameterError(f"points need two classes: rules that add numbers to one logit, but these have {what}.")
     card = round_to_points(rules.infer(bags).firing, weights, rules.coefs[:, 0, 0], rules.default[0], most=most)
     kept = np.flatnonzero(card.points) if card.points.any() else np.zeros(1, dtype=int)  # a rule base has a rule
     said = [rules.rules[r].concluding([[card.unit * card.points[r]]]) for r in kept]
