@@ -61,8 +61,20 @@ def reading(name: str, make: Callable[..., Any], *, without_pyarrow: bool = Fals
     return prepare
 
 
-def fitting(n_bags: int, **settings: Any) -> Callable[[Path], Any]:
-    """Return a case that fits a classifier."""
+def choosing(n_bags: int) -> Callable[[Path], Any]:
+    """Return a case that chooses rules."""
+
+    def prepare(folder: Path) -> Any:
+        from fuzzymil import RuleClassifier
+
+        bags = million_bags(folder, n_bags=n_bags)
+        return lambda: RuleClassifier(random_state=0).fit(bags)
+
+    return prepare
+
+
+def training(n_bags: int, **settings: Any) -> Callable[[Path], Any]:
+    """Return a case that trains a network."""
 
     def prepare(folder: Path) -> Any:
         from fuzzymil import MIANFISClassifier
@@ -100,9 +112,9 @@ CASES: dict[str, Callable[[Path], Any]] = {
     "read relational ARFF, 1,000,000 bags": reading("million.arff", million_bags),
     "read MATLAB, 1,000,000 bags": reading("million.mat", million_bags),
     "read Parquet, 1,000,000 bags": reading("million.parquet", million_bags),
-    "choose rules, 10,000 bags": fitting(10_000),
-    "choose rules, 1,000,000 bags": fitting(1_000_000),
-    "train a network, 1,000,000 bags, 10 rules, 10 epochs": fitting(1_000_000, init="kmeans", max_epochs=10),
+    "choose rules, 10,000 bags": choosing(10_000),
+    "choose rules, 1,000,000 bags": choosing(1_000_000),
+    "train a network, 1,000,000 bags, 10 rules, 10 epochs": training(1_000_000, init="kmeans", max_epochs=10),
     "predict 1,000,000 bags": predicting,
     "infer 10,000 bags, 10 rules, 5,000 outputs": many_classes,
 }

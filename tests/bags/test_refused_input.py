@@ -7,7 +7,7 @@ import scipy.sparse
 from three_bags import ARRAYS, IDS, LABELS, SIZES, Frame, cube, long_columns, long_frame, objects
 
 from fuzzymil._utils.errors import InputError, InputTypeError
-from fuzzymil.bags import Bags, as_bags
+from fuzzymil.bags import Bags, Column, as_bags
 
 
 class DeviceArray:
@@ -396,3 +396,8 @@ def test_half_of_a_character_is_refused_by_name(field, wide):
     given = np.array(["a", "x\ud800"], dtype=str if wide else object)
     with pytest.raises(InputError, match="half of a character"):
         Bags.from_list([[[0.0, 1.0]], [[1.0, 2.0]]], **{field: given})
+
+
+def test_half_of_a_character_is_refused_in_categories():
+    with pytest.raises(InputError, match="'channel' has half of a character"):
+        Column("channel", "category", ("email", "x\ud800"))

@@ -7,9 +7,9 @@ from sklearn.svm import SVC
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.comparators import MIGraph, MiGraph, MIKernel, PPMMKernel, _instance_kernel
+from fuzzymil.comparators import MIGraph, MiGraph, MIKernel, PPMMKernel, kernels
 from fuzzymil.comparators._base import in_fixed_order
-from fuzzymil.comparators._instance_kernel import WeighedBags, kernel_width, self_kernel, set_kernel
+from fuzzymil.comparators.kernels import WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.comparators.migraph import clique_weights, edge_features, edges
 from fuzzymil.comparators.ppmm import POWERS, alignment, posterior_kernel
 
@@ -63,7 +63,7 @@ def test_the_set_kernel_is_a_sum_over_pairs():
 def test_the_parts_it_is_computed_in_make_no_difference(cells, monkeypatch):
     weighed = WeighedBags(TRAIN, np.linspace(1, 2, TRAIN.n_instances))
     whole = set_kernel(weighed, weighed, GAMMA)
-    monkeypatch.setattr(_instance_kernel, "CELLS", cells)
+    monkeypatch.setattr(kernels, "CELLS", cells)
     np.testing.assert_allclose(set_kernel(weighed, weighed, GAMMA), whole, rtol=1e-12)
 
 

@@ -12,8 +12,7 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import RBFMIP, RBFBagUnit
 from fuzzymil.comparators.citation_knn import hausdorff_distances
-from fuzzymil.comparators.rbf_bag_unit import medoids
-from fuzzymil.comparators.rbf_mip import merge_bags
+from fuzzymil.comparators.rbf import medoids, merge_bags
 
 DISTANCES = ("minimal", "maximal")
 MODELS = {"RBF-MIP": RBFMIP, "RBF-Bag-Unit": RBFBagUnit}

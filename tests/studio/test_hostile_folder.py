@@ -12,6 +12,7 @@ from fuzzymil.studio import Document, Session
 from fuzzymil.studio.document import Data
 from fuzzymil.studio.history import FOLDER, Journal
 from fuzzymil.studio.start import demo_bags, demo_document
+from fuzzymil.studio.training import Worker
 
 HALF = "x\ud800"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs links and named pipes")
@@ -132,6 +133,115 @@ def test_a_file_that_is_kept_replaces_a_link(victim):
         assert journal.keep_file("a.csv", b"content") == kept
     assert not kept.is_symlink()
     assert (kept.read_bytes(), file.read_text()) == (b"content", "mine")
+
+
+# ---------------------------------------------------------------------- a journal that somebody else wrote
+
+TEXT = demo_document().text
+MARKS = {"off": [], "frozen": [], "threshold": None, "positive": None}
+FIRST = {"done": "Opened visits", "when": "2026-01-01T00:00:00+00:00", "text": [0, 0, TEXT], "given": "rules", **MARKS}
+NEXT = {"done": "Changed", "when": "2026-01-01T00:00:00+00:00", "text": [len(TEXT), 0, "\n"], **MARKS}
+
+
+def journal_of(*records):
+    return b"".join(json.dumps(record).encode() + b"\n" for record in ({"journal": 1}, *records))
+
+
+def with_file(name):
+    return {**NEXT, "context": {"data": {"name": "d.csv", "columns": {}, "file": name}}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        journal_of(FIRST, {**NEXT, "done": HALF}),
+        journal_of({**FIRST, "context": {"name": HALF}}),
+        journal_of(FIRST, {"name": [0, HALF]}),
+        journal_of(FIRST, {"draft": [0, 0, HALF]}),
+        journal_of(FIRST, {**NEXT, "done": "raw"}).replace(b"raw", b"\xed\xa0\x80"),
+        journal_of(FIRST, {**NEXT, "done": "deep"}).replace(b'"deep"', b"[" * 900 + b"]" * 900),
+        journal_of(FIRST, {**NEXT, "done": {"a": 1}}),
+        journal_of(FIRST, {**NEXT, "when": [1]}),
+        *(journal_of(FIRST, {**NEXT, "threshold": value}) for value in ("x", [1], 10**400)),
+        *(journal_of(FIRST, {**NEXT, "off": value}) for value in ([99], ["a", None], [1.5])),
+        journal_of(FIRST, {**NEXT, "frozen": [["a", "b"], [1, 2]]}),
+        *(journal_of(FIRST, {**NEXT, "positive": value}) for value in ([1], {"a": 1})),
+        *(journal_of({**FIRST, "context": {name: value}}) for name, value in (("name", 7), ("member", 0.5))),
+        journal_of(FIRST, {**NEXT, "context": {"members": [2, {key: {"text": "rubbish", **MARKS} for key in "01"}]}}),
+        *(journal_of(FIRST, with_file(name)) for name in ("../../passwd", "a/b.csv", "..", 7)),
+        *(journal_of(FIRST, {**NEXT, "context": {"model": name}}) for name in ("../model.json", {"a": 1})),
+        *(journal_of(FIRST, with_file(name)) for name in ("/dev/zero", "/" + "x" * 5000, "/a\0b", "/proc/self/mem")),
+    ],
+    ids=lambda content: repr(content[-80:]),
+)
+def test_no_journal_stops_the_studio(tmp_path, content):
+    """Whatever it says, every view answers, and what is edited then is kept."""
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "visits.journal").write_bytes(content)
+    page = opened(tmp_path)
+    for kind in ("hello", "state", "history", "score", "diagnose"):
+        json.dumps(page.ask(kind), ensure_ascii=False).encode("utf-8")
+    page.get("hello")
+    page.get("set_rule", number=1, weight=0.25)
+    page.get("undo")
+    page.session.close()
+    assert keeps_edits(tmp_path)
+
+
+def test_a_version_that_cannot_be_read_is_not_shown(tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    broken = {**NEXT, "text": [0, 0, "VARIABLE rubbish("]}
+    (tmp_path / FOLDER / "visits.journal").write_bytes(journal_of(FIRST, broken, {**FIRST, "given": ""}))
+    page = opened(tmp_path)
+    before = page.state
+    for message in ({"type": "undo"}, {"type": "goto", "version": 1}):
+        assert "cannot be read" in page.refused(code="refused", **message)["message"]
+        assert page.state == before
+    page.session.close()
+    assert keeps_edits(tmp_path)
+
+
+def test_a_small_journal_of_many_long_texts_takes_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("FUZZYMIL_MEMORY", "100MB")
+    long = f"# {'x' * 400_000}\n{TEXT}"
+    changes = [{**NEXT, "text": [2, len(long) - 3, "ab"[n % 2]]} for n in range(1000)]
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "visits.journal").write_bytes(journal_of({**FIRST, "text": [0, 0, long]}, *changes))
+    assert keeps_edits(tmp_path)
+    assert (tmp_path / FOLDER / "visits.damaged").stat().st_size < 2_000_000
+
+
+@posix
+@pytest.mark.parametrize("make", [os.symlink, os.link, lambda _, path: os.mkfifo(path)], ids=["link", "name", "pipe"])
+def test_a_kept_file_is_read_only_if_it_is_plain(victim, make):
+    file, folder = victim
+    file.write_text("bag,x1\na,0\n")
+    make(file, folder / FOLDER / "visits.0.csv")
+    (folder / FOLDER / "visits.journal").write_bytes(journal_of(FIRST, with_file("visits.0.csv")))
+    page = opened(folder)
+    assert "cannot be read" in page.state["data_gone"]
+    page.session.close()
+
+
+@posix
+def test_what_killed_processes_left_next_to_a_journal_is_removed(tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    left = tmp_path / FOLDER / ".a.csv.0a1b2c3d.fuzzymil-999999999.part"
+    left.write_text("half")
+    opened(tmp_path).session.close()
+    assert not left.exists()
+
+
+def test_training_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    for name in ("numpy", "jax", "fuzzymil", "json"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'harm')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    heard, done = [], threading.Event()
+    worker = Worker(lambda message: (heard.append(message), done.set()))
+    worker.start({"do": "nothing at all", "text": TEXT}, demo_bags())
+    assert done.wait(60)
+    worker.close()
+    assert not (tmp_path / "harm").exists()
 
 
 # ---------------------------------------------------------------------- half of a character

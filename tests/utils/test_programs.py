@@ -143,3 +143,15 @@ def test_clearing_removes_programs_and_nothing_else(base):
     assert programs.usage() == (0, 0)
     assert mine.read_text() == "mine"
     assert mine.parent.exists()  # running processes go on writing there
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links")
+def test_a_folder_of_programs_that_is_a_link_is_not_used(base, tmp_path):
+    (tmp_path / "victim").mkdir(mode=0o700)
+    (tmp_path / "victim" / "my-cache").write_text("mine")
+    (tmp_path / "victim" / "xla_mine").mkdir()
+    (base / "compiled").mkdir(parents=True)
+    (base / "compiled" / programs._machine()).symlink_to(tmp_path / "victim")
+    assert "is a link" in programs.obstacle()
+    programs.clear()
+    assert sorted(os.listdir(tmp_path / "victim")) == ["my-cache", "xla_mine"]

@@ -14,7 +14,7 @@ import pytest
 
 from fuzzymil import RescuedError
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder, make_own_folder
 from fuzzymil._utils.storage import (
     check_writable,
@@ -399,6 +399,12 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     assert os.listdir(tmp_path) == ["arrays"]
 
 
+def test_text_that_no_file_can_hold_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a\.txt.*half of a character"):
+        write_atomically(tmp_path / "a.txt", "x\udcff")
+    assert os.listdir(tmp_path) == []
+
+
 # ---------------------------------------------------------------------- names that the program chose
 
 
@@ -421,6 +427,17 @@ def test_what_the_program_names_is_never_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     with own_names(), pytest.raises(IsADirectoryError):
         write_atomically(tmp_path / "folder", "text")
+
+
+def test_a_second_figure_beside_the_one_that_was_named_follows_no_link(tmp_path):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from fuzzymil.plots import save_figure
+
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "a.svg").symlink_to("victim")
+    save_figure(pyplot.figure(), tmp_path / "a.png")
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
 
 
 def test_the_folder_of_such_a_file_is_the_choice_of_the_user(tmp_path):

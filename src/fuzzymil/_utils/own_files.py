@@ -15,7 +15,7 @@ import stat
 import sys
 from pathlib import Path
 
-__all__ = ["ForeignFileError", "OwnFolder", "make_own_folder"]
+from fuzzymil._utils.storage import draft_ending, lock
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -62,7 +62,11 @@ class OwnFolder:
             except OSError as problem:
                 _check_folder(path)
                 raise problem from None
-        _check_folder(path, self._handle)
+        try:
+            _check_folder(path, self._handle)
+        except OSError:
+            self.close()
+            raise
 
     def open(self, name: str, flags: int = os.O_RDONLY) -> int:
         """Open a plain file of this user, and return its descriptor; anything else raises `ForeignFileError`."""
@@ -93,9 +97,10 @@ class OwnFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file as a whole: what is there, of whatever kind but a folder, is replaced and never followed."""
-        draft = f".{name[:40]}.{secrets.token_hex(4)}.fuzzymil-{os.getpid()}.part"
+        draft = f".{name[:40]}.{secrets.token_hex(4)}{draft_ending()}"
         with open(self.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             try:
+                lock(file.fileno())
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())

@@ -20,8 +20,6 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["MOST_BYTES", "VARIABLE", "Usage", "clear", "folder", "keep", "usage"]
-
 VARIABLE = "FUZZYMIL_CACHE"
 """The environment variable with the folder to keep programs in; ``off``: they are not kept."""
 
@@ -40,15 +38,7 @@ class Usage(NamedTuple):
 
 
 def folder() -> Path | None:
-    """Return the folder in which compiled programs are kept, which may not exist yet; None if they are not.
-
-    Examples
-    --------
-    >>> import unittest.mock
-    >>> with unittest.mock.patch.dict(os.environ, {VARIABLE: "off"}):
-    ...     print(folder())
-    None
-    """
+    """Return the folder in which compiled programs are kept, which may not exist yet; None if they are not."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if chosen.lower() in _OFF:
         return None
@@ -60,15 +50,7 @@ def folder() -> Path | None:
 
 
 def obstacle() -> str | None:
-    """Return why no program is kept in `folder`, in words; None if nothing is in the way.
-
-    Examples
-    --------
-    >>> import unittest.mock
-    >>> with unittest.mock.patch.dict(os.environ, {VARIABLE: "off"}):
-    ...     obstacle()
-    'FUZZYMIL_CACHE=off'
-    """
+    """Return why no program is kept in `folder`, in words; None if nothing is in the way."""
     place, chosen = folder(), os.environ.get(VARIABLE, "").strip()
     if place is None:
         return f"{VARIABLE}={chosen}" if chosen else f"there is no home folder; {VARIABLE} can name another"
@@ -78,6 +60,8 @@ def obstacle() -> str | None:
     existing = next(path for path in (own, *own.parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         return f"{existing} is not a folder that can be written to"
+    if own.is_symlink():
+        return f"{own} is a link"
     if existing == own and not _is_private(own):
         return f"others can write to {own}; to use it: chmod go-w '{own}'"
     return None
@@ -131,7 +115,8 @@ def clear() -> Usage:
     if known is not None:
         _trim(known, 0)
         for place in known.glob("*/xla_*"):  # what XLA keeps itself, on a GPU
-            shutil.rmtree(place, ignore_errors=True)
+            if not place.parent.is_symlink():
+                shutil.rmtree(place, ignore_errors=True)
     return before
 
 
@@ -154,7 +139,9 @@ def _entries(within: Path) -> list[tuple[float, int, Path]]:
     found = []
     for path in within.glob("*/*-cache"):
         with contextlib.suppress(OSError):
-            about = path.stat()
+            if path.parent.is_symlink():
+                continue
+            about = path.lstat()
             found.append((max(about.st_atime, about.st_mtime), about.st_size, path))
     return found
 
@@ -173,8 +160,12 @@ def _is_private(place: Path) -> bool:
     """Return whether nobody else can write here: JAX runs what it finds."""
     if os.name != "posix":
         return True
-    about = place.stat()
-    return about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    about = place.lstat()  # a link could lead anywhere
+    return (
+        stat.S_ISDIR(about.st_mode)
+        and about.st_uid == os.getuid()
+        and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
 
 
 def _user_cache() -> Path:

@@ -24,13 +24,7 @@ from typing import IO, Any
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.errors import ModelFileError, RescuedError
-
-__all__ = [
-    "Draft",
-    "copy",
-    "draft_folder",
-    "remove_leftovers",
-]
+from fuzzymil._utils.text import check_characters
 
 # Drafts: outputs that are not complete yet, and what processes that were killed left of theirs.
 #
@@ -135,10 +129,10 @@ class Draft(io.RawIOBase):
 
     def _continue_in(self, folder: Path) -> None:
         """Go on in a draft in this folder, with the content so far."""
-        handle, path = tempfile.mkstemp(dir=folder, prefix=f".{self._name[:40]}.", suffix=_ending())
+        handle, path = tempfile.mkstemp(dir=folder, prefix=f".{self._name[:40]}.", suffix=draft_ending())
         file = io.FileIO(handle, "r+")
         try:
-            _lock(handle)
+            lock(handle)
             if self._file is not None:
                 place = 0 if self._file.closed else self._file.tell()
                 with open(self.path, "rb") as before:
@@ -183,11 +177,11 @@ class Draft(io.RawIOBase):
 @contextlib.contextmanager
 def draft_folder(folder: Path) -> Iterator[Path]:
     """Yield a new folder next to the one that it will become; it is removed unless it was renamed."""
-    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}.", suffix=_ending()))
+    draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}.", suffix=draft_ending()))
     handle = None if sys.platform == "win32" else os.open(draft, os.O_RDONLY)
     try:
         if handle is not None:
-            _lock(handle)
+            lock(handle)
         yield draft
     finally:
         if handle is not None:
@@ -228,7 +222,8 @@ def _remove(entry: os.DirEntry[str]) -> None:
             os.unlink(entry.path)
 
 
-def _ending() -> str:
+def draft_ending() -> str:
+    """Return the end of the names of drafts of this process."""
     return f".fuzzymil-{os.getpid()}.part"
 
 
@@ -242,7 +237,7 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _lock(handle: int) -> bool:
+def lock(handle: int) -> bool:
     """Lock a file until its process closes it or ends; return False if another process has."""
     if sys.platform != "win32":
         try:
@@ -260,7 +255,7 @@ def _is_locked(path: str) -> bool:
     except OSError:
         return True
     try:
-        return not _lock(handle)
+        return not lock(handle)
     finally:
         os.close(handle)
 
@@ -278,6 +273,7 @@ _waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("waiting", de
 
 def write_atomically(path: Path_, content: str | bytes, *, precious: bool = True) -> None:
     """Write a file (text as UTF-8) as `written_atomically` does."""
+    check_characters(f"What goes into {os.fspath(path)!r:.100}", content)
     with written_atomically(path, precious=precious) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
@@ -550,13 +546,7 @@ def _not_ours(name: str, problem: Exception) -> ModelFileError:
 
 
 def damaged(what: str, problem: Exception) -> str:
-    """Return a sentence that reports damaged content.
-
-    Examples
-    --------
-    >>> damaged("The file", KeyError("rules"))
-    "The file is damaged: 'rules' is missing."
-    """
+    """Return a sentence that reports damaged content."""
     reason = f"{problem!s} is missing" if isinstance(problem, KeyError) else str(problem).rstrip(".")
     end = "" if reason.endswith("?") else "."
     return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}{end}"

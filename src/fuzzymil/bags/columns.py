@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
+from fuzzymil._utils.text import check_characters
 from fuzzymil.bags.series import (
     PLAIN_NUMBERS,
     NumberSeries,
@@ -81,6 +82,7 @@ class Column:
         if bool(known) != (self.kind in ("category", "weekday")):
             raise InputError(f"Column {self.source!r}: only categories have names, and at least one.")
         object.__setattr__(self, "categories", known)
+        check_characters(f"Column {self.source!a:.60}", self.source, *known)
 
     @property
     def name(self) -> str:

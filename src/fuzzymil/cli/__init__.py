@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -44,6 +45,7 @@ def _register(command: str = "") -> None:
 
 def main() -> None:
     """Run the command line."""
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # other processes import nothing from the current folder either
     if not open_streams():
         print("Error: Standard output is closed: redirect it to a file.", file=sys.stderr)
         sys.exit(1)

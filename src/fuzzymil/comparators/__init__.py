@@ -24,24 +24,19 @@ from fuzzymil.comparators._base import (
 )
 from fuzzymil.comparators.alp_svm import ALPSVM
 from fuzzymil.comparators.apr import APR, BaggingAPR
-from fuzzymil.comparators.attention import GatedAttention
-from fuzzymil.comparators.bag_kernel import MIKernel
-from fuzzymil.comparators.bp_mip import BPMIP
 from fuzzymil.comparators.citation_knn import CitationKNN
 from fuzzymil.comparators.dd_svm import DDSVM
 from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
-from fuzzymil.comparators.embedding_boosting import EmbeddingBoosting
-from fuzzymil.comparators.embedding_forest import EmbeddingForest
-from fuzzymil.comparators.embedding_logistic import EmbeddingLogistic
+from fuzzymil.comparators.embeddings import EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic
+from fuzzymil.comparators.kernels import MIKernel
 from fuzzymil.comparators.mi_forest import MIForest
 from fuzzymil.comparators.mi_fv import MiFV
-from fuzzymil.comparators.mi_net import MINet, MiNet
-from fuzzymil.comparators.mi_nn import MINN
+from fuzzymil.comparators.mi_net import GatedAttention, MINet, MiNet
+from fuzzymil.comparators.mi_nn import BPMIP, MINN
 from fuzzymil.comparators.migraph import MIGraph, MiGraph
 from fuzzymil.comparators.miles import MILES
 from fuzzymil.comparators.ppmm import PPMMKernel
-from fuzzymil.comparators.rbf_bag_unit import RBFBagUnit
-from fuzzymil.comparators.rbf_mip import RBFMIP
+from fuzzymil.comparators.rbf import RBFMIP, RBFBagUnit
 from fuzzymil.comparators.svm import MISVM, MiSVM
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -22,10 +22,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, known_name
+from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.bags.statistics import STATISTICS, THREE, bag_statistics, fill_missing, typical_values
+from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.estimators import PerInstance
 from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, positive_class, record_features
 from fuzzymil.estimators.parameters import Check, check_parameters, check_real, integer, real
@@ -36,6 +36,7 @@ BoolArray = npt.NDArray[np.bool_]
 # ---------------------------------------------------------------------- parameters
 
 above_zero: Check = real(low=0.0, open_low=True)
+share: Check = real(low=0.0, high=1.0, open_low=True)
 
 
 def checks(**table: Check) -> dict[str, Check]:
@@ -61,10 +62,14 @@ def word_or_positive(word: str) -> Check:
 class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base class of classifiers of bags into two classes.
 
-    A subclass declares checks of its parameters in ``_checks`` and defines ``_learn`` and ``_decide``. ``_learn``
-    receives bags in double precision, with the instances of each bag in a fixed order, so that no method depends on
-    the order in which they were given. These methods compute with numbers, so the median over the training instances
-    takes the place of a missing value. The decorator `comparator` registers it.
+    A subclass declares its parameters as fields of a dataclass and their checks in ``_checks``, and defines ``_learn``
+    and ``_decide``. ``_learn`` receives bags in double precision with the instances of each bag in a fixed order, so
+    that no method depends on the given one. Missing values are replaced by the median over the training instances.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The two labels, sorted; the second one is the positive class.
     """
 
     title: ClassVar[str]  # the method's name in the literature
@@ -79,9 +84,8 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : Bags, or anything `as_bags` accepts
         y : array of shape (n_bags,), optional
-            Labels of two classes. Default: the labels of the bags. The label that sorts last (1 of 0 and 1, "yes" of
-            "no" and "yes") is the positive class, whose bags have at least one positive instance. Of "MUSK" and
-            "NON-MUSK", it is the second: `PositiveClass` says it otherwise.
+            Labels of two classes. Default: the labels of the bags. The one that sorts last is the positive class, whose
+            bags have at least one positive instance; `PositiveClass` says it otherwise.
         """
         check_parameters(self, self._checks)
         bags = as_bags(X)
@@ -129,8 +133,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
 class InstanceScores(BagClassifier):
     """Base class of classifiers that also score instances.
 
-    A subclass defines ``_decide_instances``. The decision value of a bag is its maximum score, unless the subclass
-    overrides ``_decide``.
+    The decision value of a bag is the maximum of ``_decide_instances``, unless a subclass overrides ``_decide``.
     """
 
     @abstractmethod
@@ -198,11 +201,6 @@ def comparator(
     fit_seconds : float
         Approximate processor time of a fit on MUSK1, for estimates of the remaining time.
 
-    Returns
-    -------
-    callable
-        A class decorator.
-
     Examples
     --------
     >>> COMPARATORS["MISVM"].title
@@ -223,45 +221,9 @@ ANNEALING_CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
 
 
 def cooling(max_temperature: float, min_temperature: float, n_temperatures: int) -> Array:
-    """Return temperatures (n_temperatures,) that fall geometrically from the maximum to the minimum.
-
-    Examples
-    --------
-    >>> cooling(8.0, 1.0, 4).round(6).tolist()
-    [8.0, 4.0, 2.0, 1.0]
-    """
+    """Return temperatures (n_temperatures,) that fall geometrically from the maximum to the minimum."""
     check_real("max_temperature", max_temperature, low=float(min_temperature))
     return np.geomspace(max_temperature, min_temperature, n_temperatures)
-
-
-# ---------------------------------------------------------------------- statistics of bags
-
-
-def _known(name: str, value: Any) -> None:
-    if not isinstance(value, list | tuple) or not value:
-        raise ParameterError(f"{name} must be a tuple of names, such as {THREE!r}, got {value!r}.")
-    for each in value:
-        known_name("statistic", each, STATISTICS, f"in {name}")
-
-
-class StatisticsClassifier(BagClassifier):
-    """Base class of ordinary classifiers that are fitted on statistics of bags, one row per bag.
-
-    A subclass returns the unfitted classifier from ``_unfitted``.
-    """
-
-    _checks = checks(statistics=_known)
-    statistics: Sequence[str]
-
-    @abstractmethod
-    def _unfitted(self) -> Any:
-        """Return the classifier to fit, which scikit-learn or a pipeline provides."""
-
-    def _learn(self, bags: Bags, positive: BoolArray) -> None:
-        self.classifier_ = self._unfitted().fit(bag_statistics(bags, self.statistics), positive)
-
-    def _decide(self, bags: Bags) -> Array:
-        return np.asarray(self.classifier_.decision_function(bag_statistics(bags, self.statistics)))
 
 
 # ---------------------------------------------------------------------- scaling
@@ -307,19 +269,10 @@ class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def standardized(estimator: Any) -> Pipeline:
-    """Return a pipeline that scales features as MI-ANFIS does by default, and then fits the estimator.
+    """Return a pipeline with the steps "scale", which scales features as MI-ANFIS does by default, and "method".
 
-    Features are standardized by the training bags. Values are clipped at three standard deviations from the mean, and
-    at the smallest and largest value in the training bags.
-
-    Parameters
-    ----------
-    estimator : estimator of bags
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        With the steps ``"scale"`` and ``"method"``.
+    Features are standardized by the training bags, and clipped at three standard deviations from the mean and at the
+    smallest and largest value in the training bags.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -69,6 +70,7 @@ def _layer_sizes(name: str, value: Any) -> None:
         check_integer(f"Every entry of {name}", n_units, 1)
 
 
+@dataclass(eq=False, repr=False)
 class BagNetwork(BagClassifier):
     """Base class of networks trained end to end on the labels of bags.
 
@@ -80,11 +82,12 @@ class BagNetwork(BagClassifier):
     )
     _loss: ClassVar[str] = "cross_entropy"
 
-    hidden_layer_sizes: Sequence[int]
-    learning_rate: float
-    weight_decay: float
-    n_epochs: int
-    random_state: Any
+    hidden_layer_sizes: Sequence[int] = (256, 128, 64)
+    _: KW_ONLY
+    learning_rate: float = 0.003
+    weight_decay: float = 1.0
+    n_epochs: int = 80
+    random_state: Any = None
 
     @abstractmethod
     def _forward(self) -> Forward:

@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, checks, comparator, cooling
-from fuzzymil.comparators._instance_kernel import SEARCH_GRID
+from fuzzymil.comparators.kernels import SEARCH_GRID
 from fuzzymil.comparators.svm import InstanceSVM
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["ALPSVM", "hinge_evidence", "label_probabilities"]
+__all__ = ["ALPSVM"]
 
 HALVINGS = 60  # enough for double precision
 
 
 def hinge_evidence(scores: Array) -> Array:
-    """Return the hinge loss of label -1 minus that of label +1, for each score.
-
-    Examples
-    --------
-    >>> hinge_evidence(np.array([-3.0, 0.0, 0.5])).tolist()
-    [-4.0, 0.0, 1.0]
-    """
+    """Return the hinge loss of label -1 minus that of label +1, for each score."""
     return np.asarray(np.maximum(0.0, 1 + scores) - np.maximum(0.0, 1 - scores))
 
 
 def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
-    """Return the probabilities of positive labels with minimum free energy.
+    """Return the probabilities (n_instances,) of positive labels with minimum free energy.
 
-    They minimize ``sum(-p * evidence - entropy(p))`` under the constraint that the probabilities of bag b sum to at
-    least ``least[b]``. All evidence in a bag is raised by the same amount, which is 0 if the constraint already holds.
-
-    Parameters
-    ----------
-    evidence : array of shape (n_instances,)
-        Evidence for the positive label, in units of the temperature.
-    bags : Bags
-    least : array of shape (n_bags,)
-        Above 0, and at most the size of the bag.
-
-    Returns
-    -------
-    array of shape (n_instances,)
+    They minimize ``sum(-p * evidence - entropy(p))``, with evidence in units of the temperature, under the constraint
+    that the probabilities of bag b sum to at least ``least[b]``, above 0 and at most its size. All evidence in a bag is
+    raised by the same amount, which is 0 if the constraint already holds.
 
     Examples
     --------
@@ -66,6 +51,7 @@ def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
 
 
 @comparator("ALP-SVM", search_grid={"gamma": SEARCH_GRID["gamma"]}, fit_seconds=0.29)
+@dataclass(eq=False, repr=False)
 class ALPSVM(InstanceSVM):
     """ALP-SVM: mi-SVM with soft instance labels that harden as a temperature falls.
 
@@ -75,11 +61,8 @@ class ALPSVM(InstanceSVM):
 
     Parameters
     ----------
-    C : float
-        Penalty on training errors.
-    kernel : {"rbf", "linear"}
-    gamma : "scale" or float
-        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
+    C, kernel, gamma
+        As in `MISVM`.
     share : float
         Minimum expected share of positive instances in a positive bag, from 0 to 1. 0 is AL-SVM.
     max_temperature, min_temperature : float
@@ -89,21 +72,13 @@ class ALPSVM(InstanceSVM):
     max_iter : int
         Maximum number of fits per temperature; fewer if no probability changes by more than 0.05.
 
-    Attributes
-    ----------
-    machine_ : sklearn.svm.SVC
-        Fitted on instances.
-    n_iter_ : int
-        Number of fits.
-    classes_ : array of shape (2,)
-
     Notes
     -----
-    Without a share, or with one at which instances start with a probability of one half or less, the negative bags
-    dominate: few instances remain positive, and too many bags are predicted negative.
+    If instances start with a probability of one half or less, the negative bags dominate: few instances remain
+    positive, and too many bags are predicted negative.
 
-    Differences from the original: the share is a bound for every positive bag; the temperatures and the criterion for
-    moving on to the next one are choices made here.
+    Differences from the original: the share is a bound for every positive bag; the temperatures and when to go on to
+    the next one are choices made here.
 
     References
     ----------
@@ -120,26 +95,15 @@ class ALPSVM(InstanceSVM):
 
     _checks = InstanceSVM._checks | ANNEALING_CHECKS | checks(share=real(low=0.0, high=1.0), max_iter=integer(1))
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        share: float = 0.7,
-        max_temperature: float = 4.0,
-        min_temperature: float = 0.25,
-        n_temperatures: int = 5,
-        max_iter: int = 2,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.share = share
-        self.max_temperature = max_temperature
-        self.min_temperature = min_temperature
-        self.n_temperatures = n_temperatures
-        self.max_iter = max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: str = "rbf"
+    gamma: float | str = "scale"
+    share: float = 0.7
+    max_temperature: float = 4.0
+    min_temperature: float = 0.25
+    n_temperatures: int = 5
+    max_iter: int = 2
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         machine = self._unfitted(bags)

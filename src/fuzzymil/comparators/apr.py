@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["APR", "BaggingAPR", "Rectangle", "discriminating_features", "expanded", "smallest_rectangle"]
+__all__ = ["APR", "BaggingAPR"]
 
 
 class Rectangle(NamedTuple):
@@ -33,20 +34,11 @@ class Rectangle(NamedTuple):
 
 
 def smallest_rectangle(positives: Bags) -> Array:
-    """Choose one instance per bag, greedily, so that the rectangle around them is as small as possible.
+    """Choose an instance (n_bags,) of each bag, greedily, so that the sum of the sides of their rectangle is small.
 
-    The size of a rectangle is the sum of its sides. The first instance is the most central one. Then the instance that
-    enlarges the rectangle least is added, from a bag that has none yet. After each addition, the choices in single bags
-    are exchanged, the best exchange first, as long as the rectangle becomes smaller.
-
-    Parameters
-    ----------
-    positives : Bags
-
-    Returns
-    -------
-    array of shape (n_bags,)
-        Positions in ``positives.instances``.
+    The first instance is the most central one. Then the instance that enlarges the rectangle least is added, from a bag
+    that has none yet. After each addition, the choices in single bags are exchanged, the best exchange first, as long
+    as the rectangle becomes smaller.
 
     Examples
     --------
@@ -99,22 +91,11 @@ def _improved(chosen: Array, x: Array, owner: Array) -> bool:
 
 
 def discriminating_features(lower: Array, upper: Array, negatives: Array, margin: float) -> Array:
-    """Return the features needed to exclude negative instances from a rectangle.
+    """Return the sorted features (n_chosen,) needed to exclude negative instances (n_instances, d) from a rectangle.
 
     A feature discriminates an instance if the instance lies more than ``margin`` beyond its bounds, or beyond them and
     farther than for any other feature. Features are chosen greedily by the number of remaining instances that they
     discriminate, until no feature discriminates any.
-
-    Parameters
-    ----------
-    lower, upper : arrays of shape (n_features,)
-    negatives : array of shape (n_instances, n_features)
-    margin : float
-
-    Returns
-    -------
-    array of int of shape (n_chosen,)
-        Sorted; empty if the rectangle contains all negative instances.
 
     Examples
     --------
@@ -137,11 +118,6 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
 
     The density is estimated with Gaussian kernels, so wide that a kernel in the middle of the range has a share ``tau``
     of its mass inside the range. Half of ``epsilon`` lies beyond each bound. Bounds never move inwards.
-
-    Parameters
-    ----------
-    values : array of shape (n,)
-    tau, epsilon : float
 
     Examples
     --------
@@ -169,6 +145,7 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
 
 
 @comparator("APR", search_grid={"tau": [0.99, 0.999], "margin": [0.25, 0.5]}, fit_seconds=0.1)
+@dataclass(eq=False, repr=False, kw_only=True)
 class APR(InstanceScores):
     """APR: an axis-parallel rectangle that contains an instance of every positive bag and of no negative bag.
 
@@ -191,14 +168,12 @@ class APR(InstanceScores):
     ----------
     rectangle_ : Rectangle
         ``features`` (n_chosen,), ``lower`` and ``upper`` (n_chosen,).
-    classes_ : array of shape (2,)
 
     Notes
     -----
-    Differences from the original: the original measures sides and the margin in Ångström (1, about a quarter of the
-    range of a MUSK feature); here the unit is the range of each feature in the training data, so the scale of features
-    does not matter. Choices of instances are revised in the order of gain, so the order of bags does not matter. Scores
-    are depths inside the rectangle, where the original only distinguishes inside from outside.
+    Differences from the original: it measures sides and the margin in Ångström (1, about a quarter of the range of a
+    MUSK feature), here the unit is the range of each feature in the training data; choices of instances are revised in
+    the order of gain, so the order of bags does not matter; scores are depths inside the rectangle.
 
     References
     ----------
@@ -219,10 +194,9 @@ class APR(InstanceScores):
         margin=real(low=0.0),
     )
 
-    def __init__(self, *, tau: float = 0.999, epsilon: float = 0.01, margin: float = 0.25) -> None:
-        self.tau = tau
-        self.epsilon = epsilon
-        self.margin = margin
+    tau: float = 0.999
+    epsilon: float = 0.01
+    margin: float = 0.25
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.rectangle_ = self._rectangle(bags, positive)
@@ -260,6 +234,7 @@ def _on_unit_ranges(bags: Bags, features: Array, spans: Array) -> Bags:
 
 
 @comparator("Bagging-APR", search_grid={"margin": [0.25, 0.5]}, fit_seconds=0.57)
+@dataclass(eq=False, repr=False)
 class BaggingAPR(APR):
     """Bagging-APR: an ensemble of axis-parallel rectangles, each learned from a bootstrap sample of the bags.
 
@@ -277,7 +252,6 @@ class BaggingAPR(APR):
     Attributes
     ----------
     rectangles_ : list of Rectangle
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -301,18 +275,9 @@ class BaggingAPR(APR):
 
     _checks = APR._checks | checks(n_estimators=integer(1))
 
-    def __init__(
-        self,
-        n_estimators: int = 15,
-        *,
-        tau: float = 0.999,
-        epsilon: float = 0.01,
-        margin: float = 0.25,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(tau=tau, epsilon=epsilon, margin=margin)
-        self.n_estimators = n_estimators
-        self.random_state = random_state
+    n_estimators: int = 15
+    _: KW_ONLY
+    random_state: Any = None
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         rng = check_random_state(self.random_state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -10,7 +12,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
 from fuzzymil.estimators.parameters import choice, integer
 
-__all__ = ["CitationKNN", "hausdorff_distances"]
+__all__ = ["CitationKNN"]
 
 
 def _minimal(distances: Array, starts: Array) -> Array:
@@ -29,20 +31,10 @@ HAUSDORFF = {"minimal": _minimal, "maximal": _maximal}
 
 
 def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = "minimal") -> Array:
-    """Return the Euclidean Hausdorff distances between bags.
+    """Return the Euclidean Hausdorff distances (n_bags, n_others) between bags, or between the bags and themselves.
 
-    Parameters
-    ----------
-    bags : Bags
-    others : Bags, optional
-        Default: ``bags``; each pair is then computed once.
-    distance : {"minimal", "maximal"}
-        "minimal": between the two nearest instances. "maximal": the classical Hausdorff distance, from the instance
-        that is farthest from the other bag to that bag.
-
-    Returns
-    -------
-    array of shape (n_bags, n_others)
+    "minimal" is the distance of the two nearest instances, "maximal" the classical one: from the instance that is
+    farthest from the other bag to that bag.
 
     Examples
     --------
@@ -63,6 +55,7 @@ def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = 
 
 
 @comparator("Citation-KNN", search_grid={"n_references": [1, 2, 3]}, fit_seconds=0.06)
+@dataclass(eq=False, repr=False)
 class CitationKNN(BagClassifier):
     """Citation-kNN: nearest neighbors of bags, by references and citers.
 
@@ -87,7 +80,6 @@ class CitationKNN(BagClassifier):
         Which of them are positive.
     reach_ : array of shape (n_bags,)
         Distance up to which each training bag cites a bag.
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -111,10 +103,10 @@ class CitationKNN(BagClassifier):
 
     _checks = checks(n_references=integer(1), n_citers=integer(0), distance=choice(HAUSDORFF))
 
-    def __init__(self, n_references: int = 2, n_citers: int = 4, *, distance: str = "minimal") -> None:
-        self.n_references = n_references
-        self.n_citers = n_citers
-        self.distance = distance
+    n_references: int = 2
+    n_citers: int = 4
+    _: KW_ONLY
+    distance: str = "minimal"
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         between = hausdorff_distances(bags, distance=self.distance)

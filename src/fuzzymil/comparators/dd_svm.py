@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from sklearn.svm import SVC
 
@@ -9,11 +11,11 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators._instance_kernel import kernel_width
 from fuzzymil.comparators.diverse_density import DENSITY_CHECKS, Concept, climb, starting_points
+from fuzzymil.comparators.kernels import kernel_width
 from fuzzymil.estimators.parameters import real
 
-__all__ = ["DDSVM", "distinct_concepts", "nearness"]
+__all__ = ["DDSVM"]
 
 
 def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]:
@@ -46,20 +48,14 @@ def _weighed(concept: Concept) -> Array:
 
 
 def nearness(bags: Bags, concepts: list[Concept]) -> Array:
-    """Return the scaled distance (n_bags, n_concepts) of the nearest instance of each bag from each concept.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[3.0], [5.0]], [[1.0]]])
-    >>> nearness(bags, [Concept(np.array([1.0]), np.array([2.0]), 0.0)]).tolist()
-    [[4.0], [0.0]]
-    """
+    """Return the scaled distance (n_bags, n_concepts) of the nearest instance of each bag from each concept."""
     starts = bags.offsets[:-1]
     squares = [np.minimum.reduceat(concept.distances(bags.instances), starts) for concept in concepts]
     return np.asarray(np.sqrt(np.column_stack(squares)))
 
 
 @comparator("DD-SVM", fit_seconds=0.52)
+@dataclass(eq=False, repr=False)
 class DDSVM(BagClassifier):
     """DD-SVM: a support vector machine on the distances of bags from concepts of both classes.
 
@@ -74,21 +70,10 @@ class DDSVM(BagClassifier):
     gamma : "scale" or float
         The kernel is ``exp(-gamma * |u - v|^2)`` for the distances u and v of two bags from the concepts; "scale" is
         one over the sum of the variances of the distances.
-    max_starts : int
-        Maximum number of searches per class; they start from the densest instances, at most one per bag.
-    max_steps : int
-        Maximum number of steps per search.
-    init_scale : float
-        Initial scale of every feature.
+    max_starts, max_steps, init_scale
+        As in `DiverseDensity`, for each class.
     likeness : float
         Share of a concept's length within which a less dense concept is a duplicate.
-
-    Attributes
-    ----------
-    concepts_ : list of Concept
-    machine_ : sklearn.svm.SVC
-        Fitted on the distances (n_bags, n_concepts).
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -112,22 +97,13 @@ class DDSVM(BagClassifier):
 
     _checks = DENSITY_CHECKS | checks(C=above_zero, gamma=word_or_positive("scale"), likeness=real(low=0.0))
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        gamma: float | str = "scale",
-        max_starts: int = 10,
-        max_steps: int = 100,
-        init_scale: float = 1.0,
-        likeness: float = 0.05,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.max_starts = max_starts
-        self.max_steps = max_steps
-        self.init_scale = init_scale
-        self.likeness = likeness
+    C: float = 1.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
+    max_starts: int = 10
+    max_steps: int = 100
+    init_scale: float = 1.0
+    likeness: float = 0.05
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.concepts_ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,10 @@ from fuzzymil.estimators.parameters import integer
 
 __all__ = ["EMDD", "DiverseDensity"]
 
-# Diverse density: how likely a point is to be the concept that positive bags share and negative bags lack.
-#
-# An instance at scaled squared distance D from the point is in the concept with probability exp(-D). A positive bag
-# should have at least one instance in the concept (noisy-or), a negative bag none. Distances in the hundreds are common
-# in many dimensions, so everything is computed in logarithms to avoid underflow.
+# Diverse density is how likely a point is to be the concept that positive bags share and negative bags lack. An
+# instance at scaled squared distance D from the point is in the concept with probability exp(-D). A positive bag should
+# have at least one instance in the concept (noisy-or), a negative bag none. Distances in the hundreds are common in
+# many dimensions, so everything is computed in logarithms to avoid underflow.
 
 FAR = 40.0  # from this distance on, log(1 - exp(-D)) equals -exp(-D) to the last digit
 
@@ -41,12 +41,10 @@ class Concept(NamedTuple):
 
 
 def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple[float, Array]:
-    """Return the negative log-likelihood of the labels ``positive`` (b,), and its derivative by the distances.
+    """Return the negative log-likelihood of the labels ``positive`` (b,), and its slope (i,) by the distances (i,).
 
-    ``distances`` (n_instances,) are scaled squared distances of the packed instances from the concept; ``starts``
-    (n_bags,) holds the position of the first instance of each bag. The cost is infinite if an instance of a negative
-    bag lies on the concept. The derivative (n_instances,) is 0 at distance 0, where the distance itself has zero
-    gradient.
+    Distances are scaled and squared; ``starts`` (b,) holds the position of the first instance of each bag. The cost is
+    infinite if an instance of a negative bag lies on the concept. The slope is 0 at distance 0.
 
     Examples
     --------
@@ -124,6 +122,7 @@ def best_threshold(distances: Array, positive: BoolArray) -> float:
 
 
 @comparator("DD", fit_seconds=0.29)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DiverseDensity(InstanceScores):
     """Diverse Density: the point and feature scales with the highest diverse density.
 
@@ -147,15 +146,13 @@ class DiverseDensity(InstanceScores):
         ``center`` (n_features,), ``scales`` (n_features,) and ``cost``, the negative logarithm of the density.
     threshold_ : float
         Scaled squared distance up to which an instance makes its bag positive.
-    classes_ : array of shape (2,)
 
     Notes
     -----
     The score of an instance is the threshold minus its distance.
 
     Differences from the original: the original starts from every instance of all or some positive bags; on MUSK1 the 10
-    best reach nearly the same density. The optimizer is L-BFGS. The threshold, which the original does not specify,
-    minimizes the errors on the training bags.
+    best reach nearly the same density. The optimizer is L-BFGS. The threshold has the fewest training errors.
 
     References
     ----------
@@ -174,10 +171,9 @@ class DiverseDensity(InstanceScores):
 
     _checks = DENSITY_CHECKS
 
-    def __init__(self, *, max_starts: int = 10, max_steps: int = 100, init_scale: float = 1.0) -> None:
-        self.max_starts = max_starts
-        self.max_steps = max_steps
-        self.init_scale = init_scale
+    max_starts: int = 10
+    max_steps: int = 100
+    init_scale: float = 1.0
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         starts = starting_points(bags, positive, self.init_scale, self.max_starts)
@@ -197,6 +193,7 @@ class DiverseDensity(InstanceScores):
 
 
 @comparator("EM-DD", fit_seconds=0.53)
+@dataclass(eq=False, repr=False, kw_only=True)
 class EMDD(DiverseDensity):
     """EM-DD: diverse density with one responsible instance per bag.
 
@@ -206,36 +203,21 @@ class EMDD(DiverseDensity):
 
     Parameters
     ----------
-    max_starts : int
-        Maximum number of starting instances: the densest ones, at most one per positive bag.
-    max_steps : int
-        Maximum number of steps per search.
+    max_starts, max_steps, init_scale
+        As in `DiverseDensity`.
     max_rounds : int
         Maximum number of alternations per start; 3 or 4 are typical.
-    init_scale : float
-        Initial scale of every feature.
-
-    Attributes
-    ----------
-    concept_ : Concept
-        ``center`` (n_features,), ``scales`` (n_features,) and ``cost``, the negative logarithm of the density.
-    threshold_ : float
-        Scaled squared distance up to which an instance makes its bag positive.
-    classes_ : array of shape (2,)
 
     Notes
     -----
     Differences from the original: the original starts from all instances of some random positive bags and returns the
     last concept instead of the densest. Threshold and optimizer are those of `DiverseDensity`. The original's 96.8% on
-    MUSK1 selected among concepts on the test bags; Andrews, Tsochantaridis and Hofmann (2002) report 84.8% without.
+    MUSK1 selected among concepts on the test bags; Andrews and others (see `MISVM`) report 84.8% without.
 
     References
     ----------
     Q. Zhang and S. A. Goldman (2001), EM-DD: an improved multiple-instance learning technique, Advances in
     Neural Information Processing Systems 14.
-
-    S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
-    learning, Advances in Neural Information Processing Systems 15.
 
     Examples
     --------
@@ -247,11 +229,7 @@ class EMDD(DiverseDensity):
 
     _checks = DENSITY_CHECKS | checks(max_rounds=integer(1))
 
-    def __init__(
-        self, *, max_starts: int = 10, max_steps: int = 100, max_rounds: int = 20, init_scale: float = 1.0
-    ) -> None:
-        super().__init__(max_starts=max_starts, max_steps=max_steps, init_scale=init_scale)
-        self.max_rounds = max_rounds
+    max_rounds: int = 20
 
     def _climb(self, bags: Bags, positive: BoolArray, center: Array, scales: Array) -> Concept:
         nearest, concept = _responsible(Concept(center, scales, np.inf), bags, positive)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,19 @@ from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, InstanceScor
 from fuzzymil.comparators.svm import witnesses
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["MIForest", "tempered"]
+__all__ = ["MIForest"]
 
 
 def tempered(probabilities: Array, temperature: float) -> Array:
-    """Return probabilities at a temperature: closer to 1/2 above 1, closer to 0 and 1 below.
+    """Return probabilities with odds raised to the power 1 / temperature.
 
-    They minimize the expected logarithmic loss minus the entropy times the temperature: the odds are raised to the
-    power 1 / temperature.
-
-    Examples
-    --------
-    >>> tempered(np.array([0.0, 0.5, 0.8]), 0.5).round(3).tolist()
-    [0.0, 0.5, 0.941]
+    They minimize the expected logarithmic loss minus the entropy times the temperature.
     """
     return np.asarray(expit(logit(probabilities) / temperature))
 
 
 @comparator("MIForest", search_grid={"min_samples_leaf": [2, 5]}, fit_seconds=0.66)
+@dataclass(eq=False, repr=False)
 class MIForest(InstanceScores):
     """MIForest: randomized trees on instances, whose labels in positive bags are found by annealing.
 
@@ -46,8 +42,7 @@ class MIForest(InstanceScores):
     n_estimators : int
         Number of trees per forest.
     min_samples_leaf : int
-        Minimum number of instances in a leaf. With 1, the trees memorize every label, so the first forest reproduces
-        the labels of the bags and annealing has no effect.
+        Minimum number of instances in a leaf. With 1, the trees memorize every label and annealing has no effect.
     max_temperature, min_temperature : float
         First and last temperature: at 1, labels are drawn with the forest's own probabilities; near 0, the more
         probable label is chosen.
@@ -55,12 +50,6 @@ class MIForest(InstanceScores):
         Number of forests after the first.
     random_state : int, RandomState or None
         Random seed of the trees and labels.
-
-    Attributes
-    ----------
-    forest_ : sklearn.ensemble.ExtraTreesClassifier
-        The last forest, fitted on instances.
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -84,22 +73,13 @@ class MIForest(InstanceScores):
 
     _checks = ANNEALING_CHECKS | checks(n_estimators=integer(1), min_samples_leaf=integer(1))
 
-    def __init__(
-        self,
-        n_estimators: int = 50,
-        *,
-        min_samples_leaf: int = 2,
-        max_temperature: float = 1.0,
-        min_temperature: float = 0.1,
-        n_temperatures: int = 4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.max_temperature = max_temperature
-        self.min_temperature = min_temperature
-        self.n_temperatures = n_temperatures
-        self.random_state = random_state
+    n_estimators: int = 50
+    _: KW_ONLY
+    min_samples_leaf: int = 2
+    max_temperature: float = 1.0
+    min_temperature: float = 0.1
+    n_temperatures: int = 4
+    random_state: Any = None
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         temperatures = cooling(self.max_temperature, self.min_temperature, self.n_temperatures)

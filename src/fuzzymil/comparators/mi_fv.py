@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["MiFV", "fisher_vectors"]
+__all__ = ["MiFV"]
 
 
 def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
-    """Return the Fisher vector of each bag: the slope of its log-likelihood, in units of its standard deviation.
+    """Return Fisher vectors of bags: the slopes of their log-likelihoods, in units of their standard deviation.
 
     With respect to the weight, the centers and the widths of component k, the slopes of the log-likelihood of a bag's
     instances x are sums over x, where w, m and s are the weight, center and width, and g(x) is the posterior
@@ -31,16 +32,7 @@ def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
         sum g(x) (x - m) / s / sqrt(w)
         sum g(x) ((x - m)^2 / s^2 - 1) / sqrt(2 w)
 
-    Parameters
-    ----------
-    bags : Bags
-    mixture : sklearn.mixture.GaussianMixture
-        Fitted, with diagonal covariances.
-
-    Returns
-    -------
-    array of shape (n_bags, n_components * (1 + 2 * n_features))
-        All weights, then all centers, then all widths; component by component.
+    Of shape (n_bags, n_components * (1 + 2 * n_features)): all weights, then all centers, then all widths.
 
     Examples
     --------
@@ -62,17 +54,12 @@ def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
 
 
 def improved(vectors: Array) -> Array:
-    """Return the signed square roots of the entries, with each row (n, d) scaled to length 1 (a zero row stays zero).
-
-    Examples
-    --------
-    >>> improved(np.array([[9.0, -16.0, 0.0]])).tolist()
-    [[0.6, -0.8, 0.0]]
-    """
+    """Return the signed square roots of the entries, with each row (n, d) scaled to length 1."""
     return np.asarray(normalize(np.sign(vectors) * np.sqrt(np.abs(vectors))))
 
 
 @comparator("miFV", search_grid={"n_components": [1, 3], "C": [1.0, 10.0]}, fit_seconds=0.05)
+@dataclass(eq=False, repr=False)
 class MiFV(BagClassifier):
     """miFV: a linear support vector machine on the Fisher vectors of bags.
 
@@ -92,22 +79,10 @@ class MiFV(BagClassifier):
     random_state : int, RandomState or None
         Random seed of the mixture.
 
-    Attributes
-    ----------
-    reducer_ : sklearn.decomposition.PCA
-    mixture_ : sklearn.mixture.GaussianMixture
-        Both fitted on instances.
-    machine_ : sklearn.svm.SVC
-        Fitted on the Fisher vectors.
-    classes_ : array of shape (2,)
-
     Notes
     -----
-    The number of instances does not matter: the sums over a bag's instances could as well be means, because the vectors
-    are scaled afterwards.
-
-    Differences from the original: the mixture is scikit-learn's, started by k-means; defaults are choices made here,
-    and the original chooses the number of components, the energy and C for each dataset.
+    Differences from the original: the mixture is scikit-learn's, started by k-means; the original chooses the number of
+    components, the energy and C for each dataset.
 
     References
     ----------
@@ -124,11 +99,11 @@ class MiFV(BagClassifier):
 
     _checks = checks(n_components=integer(1), energy=real(low=0.0, high=1.0, open_low=True), C=above_zero)
 
-    def __init__(self, n_components: int = 3, *, energy: float = 0.9, C: float = 1.0, random_state: Any = None) -> None:
-        self.n_components = n_components
-        self.energy = energy
-        self.C = C
-        self.random_state = random_state
+    n_components: int = 3
+    _: KW_ONLY
+    energy: float = 0.9
+    C: float = 1.0
+    random_state: Any = None
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         n_distinct = len(np.unique(bags.instances, axis=0))

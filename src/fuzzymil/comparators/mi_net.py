@@ -1,22 +1,34 @@
-"""mi-Net and MI-Net: deep networks that pool the probabilities or the features of the instances of a bag."""
+"""mi-Net, MI-Net and gated attention: deep networks that pool the probabilities or the features of instances."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fuzzymil._utils.arrays import namespace
+import numpy as np
+
+from fuzzymil._utils.arrays import Array, namespace
 from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._networks import BagNetwork, Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.estimators.parameters import choice
+from fuzzymil.comparators._networks import (
+    BagNetwork,
+    Forward,
+    InstanceNetwork,
+    Outputs,
+    Weights,
+    glorot,
+    hidden,
+    linear,
+)
+from fuzzymil.estimators.parameters import choice, integer
 from fuzzymil.inference.aggregation import COMBINERS
 from fuzzymil.inference.segments import Grouping, log_sum_exp
 
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["MINet", "MiNet"]
+__all__ = ["GatedAttention", "MINet", "MiNet"]
 
 Pool = Callable[[Any, Grouping], Any]
 
@@ -82,36 +94,29 @@ POOLED_FEATURES: dict[str, Forward] = {
 }
 
 
-class _PooledNetwork(BagNetwork):
-    """Base class of mi-Net and MI-Net: their parameters, and the choice of the pool."""
+def attention_outputs(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
+    """Return the logits of bags, and the weights of their instances, which sum to 1 in each bag."""
+    import jax
+    import jax.numpy as jnp
 
-    _pools: ClassVar[dict[str, Forward]]  # networks by name of their pool
-    pool: str
+    features = hidden(weights["hidden"], x, jax.nn.relu)
+    content = jnp.tanh(linear(weights["content"], features))
+    gate = jax.nn.sigmoid(linear(weights["gate"], features))
+    scores = linear(weights["score"], content * gate)
+    attention = jnp.exp(scores - grouping.spread(log_sum_exp(scores, grouping)))
+    bag = grouping.sum(attention * features)
+    return Outputs(linear(weights["output"], bag)[:, 0], attention[:, 0])
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (256, 128, 64),
-        *,
-        pool: str = "max",
-        learning_rate: float = 0.003,
-        weight_decay: float = 1.0,
-        n_epochs: int = 80,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.pool = pool
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.n_epochs = n_epochs
-        self.random_state = random_state
 
-    def _forward(self) -> Forward:
-        return self._pools[self.pool]
+# ---------------------------------------------------------------------- estimators
 
 
 @comparator("mi-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
-class MiNet(_PooledNetwork, InstanceNetwork):
+@dataclass(eq=False, repr=False)
+class MiNet(InstanceNetwork):
     """mi-Net: a deep network that pools the probabilities of the instances of a bag.
+
+    Decision values are log-odds, for bags and for instances (`instance_scores`).
 
     Parameters
     ----------
@@ -119,31 +124,11 @@ class MiNet(_PooledNetwork, InstanceNetwork):
         Number of ReLU units in each hidden layer.
     pool : {"max", "mean"}
         How the probabilities of the instances are pooled.
-    learning_rate : float
-        Learning rate of Adam.
-    weight_decay : float
-        Each step shrinks the weights by ``learning_rate * weight_decay``.
-    n_epochs : int
-        Number of steps, each on all bags.
-    random_state : int, RandomState or None
-        Random seed of the initial weights.
-
-    Attributes
-    ----------
-    weights_ : dict of arrays
-        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair.
-    loss_curve_ : array of shape (n_epochs,)
-        Mean cross-entropy before each step.
-    classes_ : array of shape (2,)
-
-    See Also
-    --------
-    MINet : Pools the features instead.
+    learning_rate, weight_decay, n_epochs, random_state
+        As in `GatedAttention`.
 
     Notes
     -----
-    Decision values are log-odds, for bags and for instances (`instance_scores`).
-
     Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
     descent with momentum, bag by bag; no dropout; of the original's three pools, log-sum-exp is omitted because its
     result is not a probability.
@@ -163,15 +148,22 @@ class MiNet(_PooledNetwork, InstanceNetwork):
     array([False,  True])
     """
 
-    _pools = POOLED_LOGITS
+    _pools: ClassVar[dict[str, Forward]] = POOLED_LOGITS
     _checks = BagNetwork._checks | checks(pool=choice(POOLED_LOGITS))
+
+    _: KW_ONLY
+    pool: str = "max"
+
+    def _forward(self) -> Forward:
+        return self._pools[self.pool]
 
 
 @comparator("MI-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
-class MINet(_PooledNetwork):
-    """MI-Net: a deep network that pools the features of the instances of a bag.
+@dataclass(eq=False, repr=False)
+class MINet(BagNetwork):
+    """MI-Net: a deep network that pools the features of the instances of a bag, which have no scores of their own.
 
-    The pooled features are classified, so instances have no scores.
+    Decision values are log-odds.
 
     Parameters
     ----------
@@ -179,35 +171,13 @@ class MINet(_PooledNetwork):
         Number of ReLU units in each hidden layer; the last layer computes the features.
     pool : {"max", "mean", "lse"}
         How the features of the instances are pooled; "lse" is ``log(mean(exp(...)))``.
-    learning_rate : float
-        Learning rate of Adam.
-    weight_decay : float
-        Each step shrinks the weights by ``learning_rate * weight_decay``.
-    n_epochs : int
-        Number of steps, each on all bags.
-    random_state : int, RandomState or None
-        Random seed of the initial weights.
-
-    Attributes
-    ----------
-    weights_ : dict of arrays
-        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair.
-    loss_curve_ : array of shape (n_epochs,)
-        Mean cross-entropy before each step.
-    classes_ : array of shape (2,)
-
-    See Also
-    --------
-    MiNet : Pools probabilities instead.
-    GatedAttention : Pools features with learned weights.
+    learning_rate, weight_decay, n_epochs, random_state
+        As in `GatedAttention`.
 
     Notes
     -----
-    Decision values are log-odds.
-
-    Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
-    descent with momentum, bag by bag; no dropout; the plain network, without the original's deep supervision and
-    residual connections.
+    Differences from the original: those of `MiNet`; the plain network, without deep supervision and residual
+    connections.
 
     References
     ----------
@@ -221,5 +191,85 @@ class MINet(_PooledNetwork):
     [1, 1, 0, 0]
     """
 
-    _pools = POOLED_FEATURES
+    _pools: ClassVar[dict[str, Forward]] = POOLED_FEATURES
     _checks = BagNetwork._checks | checks(pool=choice(POOLED_FEATURES))
+
+    _: KW_ONLY
+    pool: str = "max"
+
+    def _forward(self) -> Forward:
+        return self._pools[self.pool]
+
+
+@comparator("Gated attention", search_grid={"weight_decay": [0.1, 1.0]}, fit_seconds=0.27)
+@dataclass(eq=False, repr=False)
+class GatedAttention(BagNetwork):
+    """Gated attention: an attention-based multiple-instance network.
+
+    A deep network computes features of each instance. A second, small network (a tanh layer gated by a sigmoid layer)
+    computes the attention weights, which sum to 1 in each bag. The weighted mean of the features is classified.
+    Decision values are log-odds.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int
+        Number of ReLU units in each hidden layer; the last layer computes the features.
+    learning_rate : float
+        Learning rate of Adam.
+    weight_decay : float
+        Each step shrinks the weights by ``learning_rate * weight_decay``.
+    n_epochs : int
+        Number of steps, each on all bags.
+    random_state : int, RandomState or None
+        Random seed of the initial weights.
+    n_attention : int
+        Number of units in the tanh layer of the attention, and in its gate.
+
+    Attributes
+    ----------
+    weights_ : dict of arrays
+        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"content"``, ``"gate"`` and
+        ``"score"`` (the attention) and ``"output"``: one such pair each.
+    loss_curve_ : array of shape (n_epochs,)
+        Mean cross-entropy before each step.
+
+    Notes
+    -----
+    Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
+    descent with momentum, bag by bag, and early stopping on validation bags; no dropout.
+
+    References
+    ----------
+    M. Ilse, J. M. Tomczak and M. Welling (2018), Attention-based deep multiple instance learning,
+    35th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> bags = [[[0.0], [2.0]], [[2.2]], [[0.1], [-0.2]], [[0.2]]]
+    >>> model = GatedAttention((16, 8), n_attention=8, random_state=0).fit(bags, [1, 1, 0, 0])
+    >>> model.predict(bags).tolist()
+    [1, 1, 0, 0]
+    >>> attention = model.predict_attention(bags)
+    >>> bool(attention[1] > attention[0]), attention[2]  # the first bag's second instance; a bag of one
+    (True, np.float64(1.0))
+    """
+
+    _checks = BagNetwork._checks | checks(n_attention=integer(1))
+
+    _: KW_ONLY
+    n_attention: int = 64
+
+    def predict_attention(self, X: Any) -> Array:
+        """Return the attention weight of each instance, shape (n_instances,); the weights of a bag sum to 1."""
+        return np.asarray(self._outputs(self._bags(X))[1])
+
+    def _start(self, rng: np.random.RandomState, n_features: int) -> Weights:
+        n_last = [n_features, *self.hidden_layer_sizes][-1]
+        return super()._start(rng, n_features) | {
+            "content": glorot(rng, n_last, self.n_attention),
+            "gate": glorot(rng, n_last, self.n_attention),
+            "score": glorot(rng, self.n_attention, 1),
+        }
+
+    def _forward(self) -> Forward:
+        return attention_outputs

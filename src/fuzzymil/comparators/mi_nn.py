@@ -1,9 +1,11 @@
-"""MI-NN: a network that scores instances, with a soft maximum over each bag."""
+"""MI-NN and BP-MIP: sigmoid networks that score instances, with a soft or a hard maximum over each bag."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,26 +18,31 @@ from fuzzymil.inference.segments import Grouping
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["MINN"]
+__all__ = ["BPMIP", "MINN"]
 
 
-def soft_maximum(weights: Weights, x: jax.Array, grouping: Grouping) -> Outputs:
-    """Return the outputs ``o`` in (0, 1) of instances, and ``log(mean(exp(alpha * o))) / alpha`` of bags."""
+def pooled_outputs(weights: Weights, x: jax.Array, grouping: Grouping, *, aggregation: str) -> Outputs:
+    """Return the outputs in (0, 1) of instances, and of bags by aggregating them."""
     import jax
     import jax.numpy as jnp
 
     log_o = jax.nn.log_sigmoid(linear(weights["output"], hidden(weights["hidden"], x, jax.nn.sigmoid)))
-    log_pooled = AGGREGATIONS["lse"](log_o, grouping, weights["alpha"])
+    log_pooled = AGGREGATIONS[aggregation](log_o, grouping, weights.get("alpha", jnp.zeros(())))
     return Outputs(jnp.exp(log_pooled[:, 0]), jnp.exp(log_o[:, 0]))
 
 
+SOFT_MAXIMUM: Forward = functools.partial(pooled_outputs, aggregation="lse")
+MAXIMUM: Forward = functools.partial(pooled_outputs, aggregation="max")
+
+
 @comparator("MI-NN", search_grid={"alpha": [3.0, 10.0]}, fit_seconds=0.11)
+@dataclass(eq=False, repr=False)
 class MINN(InstanceNetwork):
     """MI-NN: a sigmoid network on instances with a soft maximum over the bag.
 
     The network computes an output o between 0 and 1 for every instance; the output of a bag is ``log(mean(exp(alpha *
     o))) / alpha``, between the mean (small alpha) and the maximum (large alpha). The squared error of the bags'
-    outputs, with targets 0 and 1, is propagated back through the soft maximum.
+    outputs, with targets 0 and 1, is propagated back through the soft maximum. Decision values are outputs minus 0.5.
 
     Parameters
     ----------
@@ -43,35 +50,17 @@ class MINN(InstanceNetwork):
         Number of sigmoid units in each hidden layer.
     alpha : float
         Sharpness of the soft maximum; 0 is the mean.
-    learning_rate : float
-        Learning rate of Adam.
-    weight_decay : float
-        Each step shrinks the weights by ``learning_rate * weight_decay``.
-    n_epochs : int
-        Number of steps, each on all bags.
-    random_state : int, RandomState or None
-        Random seed of the initial weights.
-
-    Attributes
-    ----------
-    weights_ : dict of arrays
-        ``"hidden"``: weights (n_in, n_out) and biases (n_out,) of each layer; ``"output"``: one such pair;
-        and ``"alpha"``.
-    loss_curve_ : array of shape (n_epochs,)
-        Mean squared error before each step.
-    classes_ : array of shape (2,)
+    learning_rate, weight_decay, n_epochs, random_state
+        As in `GatedAttention`.
 
     Notes
     -----
-    Decision values are outputs minus 0.5, for bags and for instances (`instance_scores`).
-
     If one of n instances has output 1 and the others 0, the output of the bag is ``log((exp(alpha) + n - 1) / n) /
     alpha``. With alpha 3 this is below 0.5 from six instances on, with alpha 10 from 150 on. Small alphas suit bags in
     which many instances are positive.
 
     Differences from the original: Adam with weight decay on full batches, for a fixed number of steps, instead of plain
-    back-propagation. The original's layers, sharpness and stopping depend on the data; the defaults here are the same
-    for all data.
+    back-propagation. The original's layers, sharpness and stopping depend on the data; here they are the same for all.
 
     References
     ----------
@@ -91,25 +80,58 @@ class MINN(InstanceNetwork):
     _checks = InstanceNetwork._checks | checks(alpha=real(low=0.0))
     _loss: ClassVar[str] = "squared_error"
 
-    def __init__(
-        self,
-        hidden_layer_sizes: Sequence[int] = (80,),
-        *,
-        alpha: float = 3.0,
-        learning_rate: float = 0.01,
-        weight_decay: float = 1.0,
-        n_epochs: int = 150,
-        random_state: Any = None,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.n_epochs = n_epochs
-        self.random_state = random_state
+    hidden_layer_sizes: Sequence[int] = (80,)
+    _: KW_ONLY
+    alpha: float = 3.0
+    learning_rate: float = 0.01
+    n_epochs: int = 150
 
     def _constants(self) -> Weights:
         return {"alpha": np.float64(self.alpha)}
 
     def _forward(self) -> Forward:
-        return soft_maximum
+        return SOFT_MAXIMUM
+
+
+@comparator("BP-MIP", search_grid={"weight_decay": [0.1, 1.0]}, fit_seconds=0.11)
+@dataclass(eq=False, repr=False)
+class BPMIP(InstanceNetwork):
+    """BP-MIP: a sigmoid network on instances, trained on the highest-scoring instance of each bag.
+
+    As in `MINN`, but the output of a bag is the maximum of those of its instances, and its squared error is propagated
+    back through that instance only. Instances with the same maximum share the gradient.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : tuple of int
+        Number of sigmoid units in each hidden layer.
+    learning_rate, weight_decay, n_epochs, random_state
+        As in `GatedAttention`.
+
+    Notes
+    -----
+    Differences from the original, as far as its text was available: the original trains bag by bag with a fixed step
+    size, stops at a given error, and may ignore bags that are already correct.
+
+    References
+    ----------
+    Z.-H. Zhou and M.-L. Zhang (2002), Neural networks for multi-instance learning, International
+    Conference on Intelligent Information Technology.
+
+    Examples
+    --------
+    >>> bags = [[[0.0], [2.0]], [[2.2]], [[0.1], [-0.2]], [[0.2]]]
+    >>> model = BPMIP((4,), random_state=0).fit(bags, [1, 1, 0, 0])
+    >>> model.predict(bags).tolist()
+    [1, 1, 0, 0]
+    """
+
+    _loss: ClassVar[str] = "squared_error"
+
+    hidden_layer_sizes: Sequence[int] = (80,)
+    _: KW_ONLY
+    learning_rate: float = 0.01
+    n_epochs: int = 150
+
+    def _forward(self) -> Forward:
+        return MAXIMUM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +13,14 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_positive
-from fuzzymil.comparators._instance_kernel import SEARCH_GRID, WeighedBags, kernel_width, self_kernel, set_kernel
-from fuzzymil.comparators.bag_kernel import BagKernelSVM
+from fuzzymil.comparators.kernels import SEARCH_GRID, BagKernelSVM, WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["BagGraphs", "Edges", "MIGraph", "MiGraph", "clique_weights", "edge_features", "edges"]
+__all__ = ["MIGraph", "MiGraph"]
 
 
 class Edges(NamedTuple):
-    """Pairs of neighboring instances in a bag.
-
-    Examples
-    --------
-    >>> len(edges(np.array([[0.0], [1.0], [5.0], [6.0]]), gamma=1.0).likeness)
-    2
-    """
+    """Pairs of neighboring instances in a bag."""
 
     first: npt.NDArray[np.int64]  # (n_edges,), rows of the bag
     second: npt.NDArray[np.int64]  # (n_edges,)
@@ -69,14 +63,10 @@ def clique_weights(instances: Array, gamma: float) -> Array:
 
 
 def edge_features(instances: Array, gamma: float) -> Array:
-    """Return features of the edges of a bag's graph.
+    """Return features (n_edges, 4) of the edges of a bag's graph.
 
     Each end of an edge has two: its share of the graph's edges, and the edge's share of the likeness over all edges of
     that end. The end with the larger features comes first, so the order of instances does not matter.
-
-    Returns
-    -------
-    array of shape (n_edges, 4)
 
     Examples
     --------
@@ -96,6 +86,7 @@ def edge_features(instances: Array, gamma: float) -> Array:
 
 
 @comparator("miGraph", search_grid=SEARCH_GRID, fit_seconds=0.07)
+@dataclass(eq=False, repr=False)
 class MiGraph(BagKernelSVM):
     """miGraph: a support vector machine with a set kernel in which neighbors within a bag share their weight.
 
@@ -109,15 +100,6 @@ class MiGraph(BagKernelSVM):
         Penalty on training errors.
     gamma : "scale" or float
         "scale" is one over the sum of the variances of the features.
-
-    Attributes
-    ----------
-    support_bags_ : WeighedBags
-        The support vectors.
-    dual_coef_ : array of shape (n_support_bags,)
-    intercept_ : float
-    gamma_ : float
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -140,9 +122,9 @@ class MiGraph(BagKernelSVM):
 
     _checks = BagKernelSVM._checks | checks(gamma=word_or_positive("scale"))
 
-    def __init__(self, C: float = 10.0, *, gamma: float | str = "scale") -> None:
-        self.C = C
-        self.gamma = gamma
+    C: float = 10.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
         self.gamma_ = kernel_width(self.gamma, bags.instances)
@@ -155,14 +137,7 @@ class MiGraph(BagKernelSVM):
 
 
 class BagGraphs(NamedTuple):
-    """Bags as graphs whose nodes are instances; `edge_features` describes the edges.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [1.0]]])
-    >>> BagGraphs(WeighedBags(bags, np.ones(2)), edges=None, owners=np.array([], dtype=int)).nodes.bags.n_instances
-    2
-    """
+    """Bags as graphs whose nodes are instances; `edge_features` describes the edges."""
 
     nodes: WeighedBags
     edges: WeighedBags | None  # of the bags that have any; None if no bag has
@@ -170,6 +145,7 @@ class BagGraphs(NamedTuple):
 
 
 @comparator("MIGraph", search_grid=SEARCH_GRID, fit_seconds=0.14)
+@dataclass(eq=False, repr=False)
 class MIGraph(BagKernelSVM):
     """MIGraph: a support vector machine with a kernel between graphs, one graph per bag.
 
@@ -187,31 +163,18 @@ class MIGraph(BagKernelSVM):
     edge_gamma : "scale" or float
         The same for the kernel of edges, whose features are shares from 0 to 1.
     max_edges : int
-        Maximum number of edges per bag. If a bag has more, this many are drawn, with higher weights. A bag of n
-        instances has about n² / 4 edges, and all pairs of edges are compared: the largest bag of MUSK2, with 1044
-        instances, would have a quarter of a million edges.
+        Maximum number of edges per bag. If a bag has more, this many are drawn, with higher weights: a bag of n
+        instances has about n² / 4 edges, and all pairs of edges are compared.
     random_state : int, RandomState or None
         Random seed of the drawn edges. The draw of a bag does not depend on the other bags.
-
-    Attributes
-    ----------
-    support_bags_ : BagGraphs
-        The support vectors.
-    dual_coef_ : array of shape (n_support_bags,)
-    intercept_ : float
-    gamma_, edge_gamma_ : float
-    seed_ : int
-        Seed with which the edges of each bag are drawn.
-    classes_ : array of shape (2,)
 
     Notes
     -----
     Large bags have far more pairs of edges than of instances, so their edges dominate the kernel.
 
-    Differences from the original: distances within a bag are ``1 - exp(-gamma * |x - y|^2)`` with the kernel's own
-    gamma, so gamma also changes the graph; edges are sampled if there are more than ``max_edges``; the weight of an
-    edge is the likeness of its ends instead of the reciprocal of their distance, which is infinite for equal instances;
-    and the order of its ends does not depend on the order of the instances.
+    Differences from the original: distances within a bag as in `MiGraph`, so gamma also changes the graph; edges are
+    sampled if there are more than ``max_edges``; the weight of an edge is the likeness of its ends, not the reciprocal
+    of their distance, which is infinite for equal instances; the order of instances does not matter.
 
     References
     ----------
@@ -228,20 +191,12 @@ class MIGraph(BagKernelSVM):
 
     _checks = MiGraph._checks | checks(edge_gamma=word_or_positive("scale"), max_edges=integer(1))
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        gamma: float | str = "scale",
-        edge_gamma: float | str = "scale",
-        max_edges: int = 200,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.gamma = gamma
-        self.edge_gamma = edge_gamma
-        self.max_edges = max_edges
-        self.random_state = random_state
+    C: float = 10.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
+    edge_gamma: float | str = "scale"
+    max_edges: int = 200
+    random_state: Any = None
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
         self.gamma_ = kernel_width(self.gamma, bags.instances)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
@@ -11,23 +13,13 @@ from sklearn.utils.extmath import row_norms
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators._instance_kernel import kernel_width
+from fuzzymil.comparators.kernels import kernel_width
 
-__all__ = ["MILES", "bag_likeness", "one_norm_machine"]
+__all__ = ["MILES"]
 
 
 def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
-    """Return the likeness ``exp(-gamma * |x - y|^2)`` of each prototype to the nearest instance of each bag.
-
-    Parameters
-    ----------
-    bags : Bags
-    prototypes : array of shape (n_prototypes, n_features)
-    gamma : float
-
-    Returns
-    -------
-    array of shape (n_bags, n_prototypes)
+    """Return the likeness ``exp(-gamma * |x - y|^2)`` (n_bags, n_prototypes) to the nearest instance of each bag.
 
     Examples
     --------
@@ -40,21 +32,10 @@ def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
 
 
 def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array, float]:
-    """Return the weights and the intercept of the 1-norm support vector machine.
+    """Return the weights (d,) and the intercept of the 1-norm support vector machine on rows (n, d).
 
     Minimizes ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))``, with y = 1 for positive rows and -1 for the
     others, as a linear program (HiGHS).
-
-    Parameters
-    ----------
-    rows : array of shape (n_rows, n_columns)
-    positive : array of bool of shape (n_rows,)
-    C : float
-
-    Returns
-    -------
-    weights : array of shape (n_columns,)
-    intercept : float
 
     Examples
     --------
@@ -76,6 +57,7 @@ def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array,
 
 
 @comparator("MILES", search_grid={"C": [1.0, 10.0]}, fit_seconds=0.12)
+@dataclass(eq=False, repr=False)
 class MILES(InstanceScores):
     """MILES: a sparse linear classifier on the likeness of bags to training instances.
 
@@ -97,7 +79,6 @@ class MILES(InstanceScores):
     weights_ : array of shape (n_prototypes,)
     intercept_ : float
     gamma_ : float
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -105,8 +86,7 @@ class MILES(InstanceScores):
     the prototypes to which it is the nearest instance of the bag (equally near instances share). The decision value of
     a bag is the sum of its scores plus the intercept.
 
-    Differences from the original: errors on both classes have the same penalty; the original's two weights and its
-    trade-off are the single parameter ``C`` here (its even trade-off is ``C=0.5``).
+    Differences from the original: errors on both classes have the same penalty; its even trade-off is ``C=0.5``.
 
     References
     ----------
@@ -125,9 +105,9 @@ class MILES(InstanceScores):
 
     _checks = checks(C=above_zero, gamma=word_or_positive("scale"))
 
-    def __init__(self, C: float = 10.0, *, gamma: float | str = "scale") -> None:
-        self.C = C
-        self.gamma = gamma
+    C: float = 10.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.gamma_ = kernel_width(self.gamma, bags.instances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,29 +12,19 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_positive
-from fuzzymil.comparators.bag_kernel import BagKernelSVM
+from fuzzymil.comparators.kernels import BagKernelSVM
 from fuzzymil.estimators.parameters import choice, integer
 
-__all__ = ["PPMMKernel", "alignment", "posterior_kernel"]
+__all__ = ["PPMMKernel"]
 
 POWERS = np.geomspace(1 / 16, 4, 25)  # candidates for the best aligned one
 
 
 def posterior_kernel(first: Array, second: Array, power: float) -> Array:
-    """Return the kernel of bags described by their shares of components.
+    """Return the kernel (b of first, b of second) of bags by their shares of components (n_mixtures, b, n_components).
 
     The kernel is the cosine of the angle between the shares raised to a power, averaged over mixtures. With small
     powers it depends only on which components occur in a bag, with large ones on the most frequent component.
-
-    Parameters
-    ----------
-    first, second : arrays of shape (n_mixtures, n_bags, n_components)
-        Nonnegative; the shares of a bag sum to 1.
-    power : float
-
-    Returns
-    -------
-    array of shape (n_bags of first, n_bags of second)
 
     Examples
     --------
@@ -51,15 +42,7 @@ def _unit_powers(shares: Array, power: float) -> Array:
 
 
 def alignment(kernel: Array, positive: BoolArray) -> float:
-    """Return the centered alignment of a kernel (n_bags, n_bags) with the ideal kernel of the classes.
-
-    1 is perfect; a constant kernel has alignment 0.
-
-    Examples
-    --------
-    >>> alignment(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([True, False]))
-    1.0
-    """
+    """Return the centered alignment of a kernel (b, b) with the ideal kernel of the classes: 1 perfect, 0 constant."""
     centered = kernel - kernel.mean(axis=0) - kernel.mean(axis=1, keepdims=True) + kernel.mean()
     target = positive - positive.mean()
     size = np.linalg.norm(centered)
@@ -67,6 +50,7 @@ def alignment(kernel: Array, positive: BoolArray) -> float:
 
 
 @comparator("PPMM-kernel", search_grid={"n_components": [30, 100]}, fit_seconds=0.3)
+@dataclass(eq=False, repr=False)
 class PPMMKernel(BagKernelSVM):
     """PPMM kernel: a support vector machine with an adaptive kernel on mixture posteriors.
 
@@ -90,21 +74,10 @@ class PPMMKernel(BagKernelSVM):
     random_state : int, RandomState or None
         Random seed of the mixtures.
 
-    Attributes
-    ----------
-    mixtures_ : list of sklearn.mixture.GaussianMixture
-    power_ : float
-    support_bags_ : array of shape (n_mixtures, n_support_bags, n_components)
-        The support vectors, as shares of components.
-    dual_coef_ : array of shape (n_support_bags,)
-    intercept_ : float
-    classes_ : array of shape (2,)
-
     Notes
     -----
-    Differences from the original: several mixtures, whose averaged kernel depends less on the start; the power is
-    chosen on a grid; the alignment is that of centered kernels. Variances are at least a thousandth of the mean
-    variance of the features.
+    Differences from the original: several mixtures; the power is chosen on a grid; the alignment is that of centered
+    kernels. Variances are at least a thousandth of the mean variance of the features.
 
     References
     ----------
@@ -126,22 +99,13 @@ class PPMMKernel(BagKernelSVM):
         power=word_or_positive("align"),
     )
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        *,
-        n_components: int = 100,
-        n_mixtures: int = 5,
-        covariance_type: str = "spherical",
-        power: float | str = "align",
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.n_components = n_components
-        self.n_mixtures = n_mixtures
-        self.covariance_type = covariance_type
-        self.power = power
-        self.random_state = random_state
+    C: float = 10.0
+    _: KW_ONLY
+    n_components: int = 100
+    n_mixtures: int = 5
+    covariance_type: str = "spherical"
+    power: float | str = "align"
+    random_state: Any = None
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
         rng = check_random_state(self.random_state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,14 @@ from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import bag_means
 from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators._instance_kernel import SEARCH_GRID, kernel_width
+from fuzzymil.comparators.kernels import SEARCH_GRID, kernel_width
 from fuzzymil.estimators.parameters import choice, flag, integer
 
-__all__ = ["AlternatingSVM", "InstanceSVM", "MISVM", "MiSVM", "witnesses"]
+__all__ = ["MISVM", "MiSVM"]
 
 
 def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
-    """Return the row of the highest-scoring instance of each bag (n_bags,), the last one if several are equal.
-
-    Examples
-    --------
-    >>> witnesses(np.array([0.5, 0.3, 0.1]), Bags.from_list([[[7.0], [8.0]], [[9.0]]])).tolist()
-    [0, 2]
-    """
+    """Return the row of the highest-scoring instance of each bag (n_bags,), the last one if several are equal."""
     return np.asarray(np.lexsort((scores, bags.bag_index))[bags.offsets[1:] - 1])
 
 
@@ -47,25 +42,18 @@ class InstanceSVM(InstanceScores):
         return np.asarray(self.machine_.decision_function(bags.instances))
 
 
+@dataclass(eq=False, repr=False)
 class AlternatingSVM(InstanceSVM):
     """Base class of MI-SVM and mi-SVM, which alternate between fits and labels until the labels repeat."""
 
     _checks = InstanceSVM._checks | checks(balanced=flag, max_iter=integer(1))
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str = "rbf",
-        gamma: float | str = "scale",
-        balanced: bool = False,
-        max_iter: int = 100,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.balanced = balanced
-        self.max_iter = max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: str = "rbf"
+    gamma: float | str = "scale"
+    balanced: bool = False
+    max_iter: int = 100
 
     def _unfitted(self, bags: Bags, **settings: Any) -> Any:
         return super()._unfitted(bags, class_weight="balanced" if self.balanced else None, **settings)
@@ -101,7 +89,6 @@ class MISVM(AlternatingSVM):
         Fitted on instances.
     n_iter_ : int
         Number of fits.
-    classes_ : array of shape (2,)
 
     Notes
     -----
@@ -152,23 +139,8 @@ class MiSVM(AlternatingSVM):
 
     Parameters
     ----------
-    C : float
-        Penalty on training errors.
-    kernel : {"rbf", "linear"}
-    gamma : "scale" or float
-        The rbf kernel is ``exp(-gamma * |x - y|^2)``; "scale" is one over the sum of the variances of the features.
-    balanced : bool
-        Whether to weight errors inversely to class frequencies.
-    max_iter : int
-        Maximum number of fits; a warning is issued if the labels still change.
-
-    Attributes
-    ----------
-    machine_ : sklearn.svm.SVC
-        Fitted on instances.
-    n_iter_ : int
-        Number of fits.
-    classes_ : array of shape (2,)
+    C, kernel, gamma, balanced, max_iter
+        As in `MISVM`; a warning is issued if the labels still change.
 
     Notes
     -----

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
+from fuzzymil._utils.own_files import OwnFolder
 from fuzzymil._utils.text import whole_characters
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.rule_model import ClassReading
@@ -20,19 +22,10 @@ from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.lexer import Token, tokens
 from fuzzymil.studio.messages import LIMITS
 
-__all__ = [
-    "Context",
-    "Data",
-    "Document",
-    "Term",
-    "check_document",
-    "check_text",
-    "merge_texts",
-    "terms_of_rule",
-    "transfer_changes",
-]
-
 Term = tuple[str, str]
+
+FOLDER = ".fuzzymil-studio"
+"""The folder of journals and of files that are kept, inside the one in which the studio was started."""
 
 _LONGEST = 40_000  # characters: aligning longer texts takes too long
 
@@ -149,6 +142,7 @@ def check_document(document: Document) -> Document:
     for what, count in counts.items():
         if count > LIMITS[what]:
             raise ParameterError(f"These are {count:,} {what}; the studio takes at most {LIMITS[what]:,}.")
+    _ = document.active  # raises if a rule that is not there is switched off
     return document
 
 
@@ -186,17 +180,23 @@ class Data:
             return self._given, None
         if self.path is None:
             return None, f"{self.name or 'The data'} of an earlier session came from no file: open a data file."
-        if not (self.path.is_file() or self.path.is_dir()):
-            gone = f"is no longer there ({whole_characters(str(self.path))}): open it again."
-            return None, f"{self.name} was open in an earlier session, but {gone}"
         from fuzzymil.datasets import read_bags
 
+        earlier = f"{self.name} was open in an earlier session, but"
         try:
+            if self.path.parent.name == FOLDER:
+                with OwnFolder(self.path.parent) as folder:
+                    os.close(folder.open(self.path.name))
+            elif not (self.path.is_file() or self.path.is_dir()):
+                raise FileNotFoundError
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # said when it was opened
                 return read_bags(self.path, **self.columns), None
+        except FileNotFoundError:
+            return None, f"{earlier} is no longer there ({whole_characters(str(self.path))}): open it again."
         except (ValueError, TypeError, OSError, ImportError) as problem:
-            return None, f"{self.name}, which was open in an earlier session, cannot be read: {problem}"
+            why = getattr(problem, "strerror", None) or problem
+            return None, whole_characters(f"{earlier} cannot be read: {why}")
 
     @property
     def bags(self) -> Bags | None:
@@ -243,6 +243,8 @@ class Context:
     def __post_init__(self) -> None:
         if len(self.members) == 1:
             object.__setattr__(self, "members", ())
+        if not isinstance(self.name, str) or not isinstance(self.member, int):
+            raise ParameterError("A name is text, and the member of a committee a number.")
         if not 0 <= self.member < max(1, len(self.members)):
             raise ParameterError(f"There is no member {self.member!r:.60} of {len(self.members)}.")
 

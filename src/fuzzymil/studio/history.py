@@ -12,29 +12,26 @@ import dataclasses
 import datetime
 import errno
 import hashlib
+import math
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fuzzymil._utils import memory
+from fuzzymil._utils import memory, storage
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
-from fuzzymil._utils.text import half_character
-from fuzzymil.studio.document import Context, Data, Document
+from fuzzymil._utils.text import check_characters, half_character
+from fuzzymil.studio.document import FOLDER, Context, Data, Document
 from fuzzymil.studio.files import Upload, preview
-from fuzzymil.studio.messages import from_json, to_json
+from fuzzymil.studio.messages import from_json, texts, to_json
 
 try:
     import fcntl
 except ImportError:  # Windows has no such locks: there, two studios of one name take turns at the same file
     fcntl = None  # type: ignore[assignment]
-
-__all__ = ["FOLDER", "History", "Journal", "Version"]
-
-FOLDER = ".fuzzymil-studio"
-"""The folder of journals, inside the one in which the studio was started."""
 
 _FORMAT = 1
 _MOST = 99  # journals of one name
@@ -70,7 +67,7 @@ class History:
     >>> rule = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = {}"
     >>> history = History(Version(Document(rule.format(1)), "Opened", Context()))
     >>> history.add(Version(Document(rule.format(2)), "Changed rule 1", Context()))
-    >>> history.undo()
+    >>> history.go("undo")
     >>> history.current.label, history.redo_label
     ('Opened', 'Changed rule 1')
     """
@@ -104,17 +101,18 @@ class History:
             for name in ("rules", "active", "lines"):
                 vars(self.versions[number - _PARSED].document).pop(name, None)
 
-    def undo(self) -> None:
-        """Go one version back on the path."""
-        if len(self._done) < 2:
-            raise ParameterError("There is nothing to undo.")
-        self._undone.append(self._done.pop())
+    def after(self, step: str) -> Version:
+        """Return the version that "undo" or "redo" leads to."""
+        path = self._done[:-1] if step == "undo" else self._undone
+        if not path:
+            raise ParameterError(f"There is nothing to {step}.")
+        return self.versions[path[-1]]
 
-    def redo(self) -> None:
-        """Go one version forward on the path."""
-        if not self._undone:
-            raise ParameterError("There is nothing to redo.")
-        self._done.append(self._undone.pop())
+    def go(self, step: str) -> None:
+        """Go one version back or forward on the path."""
+        self.after(step)
+        ends = (self._done, self._undone) if step == "undo" else (self._undone, self._done)
+        ends[1].append(ends[0].pop())
 
     def version(self, number: object) -> Version:
         """Return a version by its number."""
@@ -193,6 +191,7 @@ class Journal:
         self._file = -1
         self._own = OwnFolder(self.folder, create=True)
         try:
+            storage.remove_leftovers(self.folder)
             self._file, self.path = self._locked_file(re.sub(r"[^\w.-]+", "_", name)[:60].strip(".") or "untitled")
             self._read()
         except BaseException:
@@ -235,10 +234,8 @@ class Journal:
         good = 0
         for line in content.splitlines(keepends=True):
             try:
-                record = from_json(line) if line.endswith(b"\n") else None
+                record = _record(line)
             except (ValueError, RecursionError):
-                break
-            if not isinstance(record, dict):
                 break
             good += len(line)
             if "journal" not in record:
@@ -364,6 +361,8 @@ class Journal:
         """
 
         def place(stored: str | None) -> Path | None:
+            if stored and stored != os.path.basename(stored) and not os.path.isabs(stored):
+                raise ValueError("A file that is kept next to the journal has a plain name.")
             return self.folder / stored if stored else None  # a path from the root stays one
 
         found: dict[str, Any] = {name: facts[name] for name in ("name", "member") if name in facts}
@@ -387,14 +386,18 @@ class Journal:
         """
         history: History | None = None
         rules: Document | None = None
-        around = self._context
+        around, size = self._context, 0
         for record in self.records:
             if "text" in record:
                 self._text, self.draft = self._patch(record["text"]), None
                 self._context = self._restored_context(record.get("context", {}), given)
-                version = Version(
-                    _document(**{**record, "text": self._text}), record["done"], self._context, record["when"]
-                )
+                size += sys.getsizeof(self._text)
+                if lack := memory.shortage(size):
+                    raise ValueError(lack)
+                if not (isinstance(record["done"], str) and isinstance(record["when"], str)):
+                    raise ValueError("A version has a label and a time.")
+                document = _document(**{**record, "text": self._text})
+                version = Version(document, record["done"], self._context, record["when"])
                 rules = version.document if record.get("given") == "rules" else rules
                 around = self._context if "given" in record else around
                 if history is None:
@@ -405,14 +408,22 @@ class Journal:
                 continue
             elif "draft" in record:
                 self.draft = None if record["draft"] is None else self._patch(record["draft"])
-            elif "undo" in record:
-                history.undo()
-            elif "redo" in record:
-                history.redo()
+            elif "undo" in record or "redo" in record:
+                history.go("undo" if "undo" in record else "redo")
             elif "name" in record:
                 named = history.with_name(*record["name"])
                 history.versions[named.number] = named
         return None if history is None or rules is None else (history, rules, around)
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    """Return what a line of a journal says; ValueError if it is damaged, or nothing that `_line` writes."""
+    record = from_json(line.decode("utf-8"))
+    if not line.endswith(b"\n") or not isinstance(record, dict):
+        raise ValueError("The line was cut off.")
+    for name, each in texts(record):
+        check_characters(name, each)
+    return record
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
@@ -434,8 +445,13 @@ def _marks(document: Document) -> dict[str, Any]:
 
 
 def _document(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, **_: Any) -> Document:
-    """Return the document with a text and what `_marks` returned."""
-    return Document(text, frozenset(off), frozenset((variable, term) for variable, term in frozen), threshold, positive)
+    """Return the document with a text and what `_marks` returned; anything else raises."""
+    made = Document(text, frozenset(off), frozenset((variable, term) for variable, term in frozen), threshold, positive)
+    words = (text, *(each for pair in made.frozen for each in pair), *(() if positive is None else (positive,)))
+    numbers = (*made.off, *(() if threshold is None else (threshold,)))
+    if not (all(isinstance(each, str) for each in words) and all(map(math.isfinite, numbers))):
+        raise ValueError("The journal does not fit together.")
+    return made
 
 
 def _model_in(file: Path) -> Any:

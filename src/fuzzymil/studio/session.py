@@ -42,8 +42,6 @@ from fuzzymil.studio.start import starting_rules
 from fuzzymil.studio.text import check, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, findings, state_of, view, words
 
-__all__ = ["ACTIONS", "Refused", "Session", "action"]
-
 _log = logging.getLogger(__name__)
 
 Window = Callable[[dict[str, Any]], None]
@@ -172,7 +170,7 @@ class Session:
         try:
             found = journal.restore(given)
             if found is not None:
-                check_document(found[0].current.document)
+                _check_version(found[0].current)
             return found
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
             journal.set_aside()
@@ -446,22 +444,25 @@ def _draft(session: Session, message: Mapping[str, Any]) -> None:
 
 
 @action("undo", changes=True)
-def _undo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
-    label = session.history.undo_label
-    if label is not None:
-        session.write(lambda journal: journal.append({"undo": True}))
-    session.history.undo()
-    session.count_change(f"Undid: {label}")
-    return {"version": session.history.current.number}
-
-
 @action("redo", changes=True)
-def _redo(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
-    if session.history.redo_label is not None:
-        session.write(lambda journal: journal.append({"redo": True}))
-    session.history.redo()
-    session.count_change(f"Redid: {session.history.current.label}")
-    return {"version": session.history.current.number}
+def _undo_or_redo(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    history, step = session.history, message["type"]
+    _check_version(history.after(step))
+    what = f"Undid: {history.undo_label}" if step == "undo" else f"Redid: {history.redo_label}"
+    session.write(lambda journal: journal.append({step: True}))
+    history.go(step)
+    session.count_change(what)
+    return {"version": history.current.number}
+
+
+def _check_version(version: Version) -> Version:
+    """Return a version whose rules can be read; one from a journal that was tampered with may hold anything."""
+    try:
+        for each in (version.document, *version.context.members):
+            check_document(each)
+    except RuleSyntaxError as problem:
+        raise ParameterError(f"The rules of this version cannot be read: {problem}") from None
+    return version
 
 
 @action("name_version")
@@ -476,7 +477,7 @@ def _name_version(session: Session, message: Mapping[str, Any]) -> dict[str, Any
 
 @action("goto", changes=True)
 def _goto(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    found = session.history.version(message.get("version"))
+    found = _check_version(session.history.version(message.get("version")))
     return session.commit(found.document, f"Went back to {found.name or found.label}", found.context)
 
 

@@ -26,8 +26,6 @@ from fuzzymil.studio.session import ACTIONS, Refused, Session, action
 from fuzzymil.studio.views import fold_scores, labels_of
 from fuzzymil.studio.worker import save_bags
 
-__all__ = ["Trainer", "Worker"]
-
 _MOST_POINTS = 500  # of the loss that is pushed
 
 
@@ -64,7 +62,7 @@ class Worker:
 
     def _launch(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzzymil.studio.worker"],
+            [sys.executable, "-P", "-m", "fuzzymil.studio.worker"],  # -P: imports nothing from the current folder
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,12 +1,15 @@
-"""Support vector machines with a kernel between bags; MI-kernel, the normalized set kernel."""
+"""The Gaussian kernel between instances, its sums over pairs of bags, and support vector machines with such kernels."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
+from sklearn.utils import gen_batches
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
@@ -19,25 +22,68 @@ from fuzzymil.comparators._base import (
     in_fixed_order,
     word_or_positive,
 )
-from fuzzymil.comparators._instance_kernel import SEARCH_GRID, WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.estimators.parameters import choice
 
-__all__ = ["BagKernelSVM", "MIKernel"]
+__all__ = ["MIKernel"]
+
+SEARCH_GRID: dict[str, list[Any]] = {"C": [1.0, 10.0], "gamma": ["scale", 0.02]}
+"""Parameters worth tuning in support vector machines with this kernel."""
+
+CELLS = 1 << 22  # kernel values held at once: 32 MiB
+
+
+class WeighedBags(NamedTuple):
+    """Bags with a weight for each instance."""
+
+    bags: Bags
+    weights: Array  # (n_instances,)
+
+
+def kernel_width(gamma: float | str, instances: Array) -> float:
+    """Return the value of ``gamma`` on instances of shape (n_instances, n_features).
+
+    "scale" is one over the sum of the variances of the features: with any units and any number of features, the mean
+    exponent of two random instances is -2. It is 1 if all instances are equal, or there are none.
+    """
+    if gamma != "scale":
+        return float(gamma)
+    spread = float(np.var(instances, axis=0).sum()) if len(instances) else 0.0
+    return 1 / spread if spread > 0 else 1.0
+
+
+def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
+    """Return the sums (b of first, b of second) of ``exp(-gamma * |x - y|^2)`` over all weighed pairs of instances.
+
+    Examples
+    --------
+    >>> bags = WeighedBags(Bags.from_list([[[0.0], [0.0]], [[1.0]]]), np.ones(3))
+    >>> set_kernel(bags, bags, gamma=np.log(2)).round(6).tolist()
+    [[4.0, 1.0], [1.0, 1.0]]
+    """
+    rows, columns = first.bags, second.bags
+    sums = np.empty((rows.n_instances, columns.n_bags))
+    for part in gen_batches(rows.n_instances, max(1, CELLS // columns.n_instances)):
+        values = rbf_kernel(rows.instances[part], columns.instances, gamma) * second.weights
+        sums[part] = np.add.reduceat(values, columns.offsets[:-1], axis=1)
+    return np.asarray(np.add.reduceat(sums * first.weights[:, None], rows.offsets[:-1], axis=0))
+
+
+def self_kernel(weighed: WeighedBags, gamma: float) -> Array:
+    """Return the diagonal (n_bags,) of `set_kernel`: the sums over pairs within each bag."""
+    parts = np.split(weighed.weights, weighed.bags.offsets[1:-1])
+    pairs = zip(weighed.bags, parts, strict=True)
+    return np.array([weights @ rbf_kernel(instances, gamma=gamma) @ weights for instances, weights in pairs])
 
 
 class BagKernelSVM(BagClassifier):
-    """Base class of support vector machines with a kernel between bags.
-
-    A subclass defines ``_adapt``, which fits the kernel to the training bags, ``_describe``, which turns bags into what
-    the kernel compares, and ``_compare``, the kernel.
-    """
+    """Base class of support vector machines with a kernel between bags."""
 
     _checks = checks(C=above_zero)
     C: float
 
     @abstractmethod
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
-        """Set the fitted attributes that ``_describe`` and ``_compare`` use."""
+        """Fit the kernel: set the attributes that ``_describe`` and ``_compare`` use."""
 
     @abstractmethod
     def _describe(self, bags: Bags) -> Any:
@@ -61,6 +107,7 @@ class BagKernelSVM(BagClassifier):
 
 
 @comparator("MI-kernel", search_grid=SEARCH_GRID, fit_seconds=0.06)
+@dataclass(eq=False, repr=False)
 class MIKernel(BagKernelSVM):
     """MI-kernel: a support vector machine with the normalized set kernel.
 
@@ -77,19 +124,9 @@ class MIKernel(BagKernelSVM):
         The norm of a bag. "mean": the number of its instances, so that the kernel is a mean. "cosine": the square root
         of its kernel with itself, so that every bag has length 1.
 
-    Attributes
-    ----------
-    support_bags_ : WeighedBags
-        The support vectors.
-    dual_coef_ : array of shape (n_support_bags,)
-    intercept_ : float
-    gamma_ : float
-    classes_ : array of shape (2,)
-
     Notes
     -----
-    Differences from the original: none known. The original raises the kernel of instances to a power, which for this
-    kernel is equivalent to scaling gamma.
+    Differences from the original: none known. Its power of the kernel is here equivalent to scaling gamma.
 
     References
     ----------
@@ -106,10 +143,10 @@ class MIKernel(BagKernelSVM):
 
     _checks = BagKernelSVM._checks | checks(gamma=word_or_positive("scale"), normalize=choice(("mean", "cosine")))
 
-    def __init__(self, C: float = 10.0, *, gamma: float | str = "scale", normalize: str = "mean") -> None:
-        self.C = C
-        self.gamma = gamma
-        self.normalize = normalize
+    C: float = 10.0
+    _: KW_ONLY
+    gamma: float | str = "scale"
+    normalize: str = "mean"
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:
         self.gamma_ = kernel_width(self.gamma, bags.instances)

@@ -1,27 +1,28 @@
-"""RBF-MIP: a radial basis function network whose units are clusters of bags."""
+"""RBF-MIP and RBF-Bag-Unit: radial basis function networks whose units are clusters of bags, or single bags."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.linear_model import Ridge
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
+from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, share
 from fuzzymil.comparators.citation_knn import hausdorff_distances
-from fuzzymil.estimators.parameters import choice, real
+from fuzzymil.estimators.parameters import choice
 
-__all__ = ["CHECKS", "RBFMIP", "Clusters", "mean_gap", "merge_bags", "responses"]
+__all__ = ["RBFMIP", "RBFBagUnit"]
 
 # How the distances of instances to the nearest instance of a set give the distance to that set.
 OVER_INSTANCES = {"minimal": np.minimum, "maximal": np.maximum}
 
-CHECKS = checks(fraction=real(low=0.0, high=1.0, open_low=True), width=above_zero, distance=choice(OVER_INSTANCES))
-"""Checks of the parameters that both RBF networks have."""
+CHECKS = checks(fraction=share, width=above_zero, distance=choice(OVER_INSTANCES))
 
 
 class Clusters(NamedTuple):
@@ -34,15 +35,6 @@ class Clusters(NamedTuple):
 
 def merge_bags(bags: Bags, n_clusters: int, distance: str = "maximal") -> Clusters:
     """Merge bags bottom up: repeatedly, the two nearest clusters; a cluster is the union of its bags.
-
-    Parameters
-    ----------
-    bags : Bags
-    n_clusters : int
-        At most the number of bags, which are the initial clusters.
-    distance : {"minimal", "maximal"}
-        The Hausdorff distance between bags and between clusters; see
-        `fuzzymil.comparators.citation_knn.hausdorff_distances`.
 
     Examples
     --------
@@ -87,13 +79,7 @@ def _of_clusters(over: np.ufunc, of_bags: Array, cluster: Array) -> Array:
 
 
 def mean_gap(between: Array) -> float:
-    """Return the mean of the distances (u, u) between different units.
-
-    Examples
-    --------
-    >>> mean_gap(np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]))
-    2.0
-    """
+    """Return the mean of the distances (u, u) between different units."""
     n_units = len(between)
     gap = float(between.sum() / (n_units * (n_units - 1)))
     if gap == 0:
@@ -105,24 +91,18 @@ def mean_gap(between: Array) -> float:
 
 
 def responses(distances: Array, width: float) -> Array:
-    """Return the Gaussian responses of units at these distances.
-
-    Examples
-    --------
-    >>> responses(np.array([0.0, 2.0]), 2.0).round(3).tolist()
-    [1.0, 0.607]
-    """
+    """Return the Gaussian responses of units at these distances."""
     return np.asarray(np.exp(-0.5 * np.square(distances / width)))
 
 
 @comparator("RBF-MIP", search_grid={"fraction": [0.7, 1.0]}, fit_seconds=0.07)
+@dataclass(eq=False, repr=False)
 class RBFMIP(BagClassifier):
     """RBF-MIP: Gaussian units around clusters of bags, and a linear second layer.
 
-    The first layer has one unit per cluster of training bags. Clusters are merged bottom up, and the response of a unit
-    to a bag is a Gaussian of the Hausdorff distance between the bag and the union of the cluster's bags. The second
-    layer is a linear function of the responses, fitted to the targets -1 and 1 by least squares (a singular value
-    decomposition).
+    Clusters of training bags are merged bottom up. The response of a unit to a bag is a Gaussian of the Hausdorff
+    distance between the bag and the union of the cluster's bags. The second layer is fitted to the targets -1 and 1 by
+    least squares, with the solution of minimum norm if several are equally good.
 
     Parameters
     ----------
@@ -133,23 +113,9 @@ class RBFMIP(BagClassifier):
     distance : {"maximal", "minimal"}
         The Hausdorff distance; see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
 
-    Attributes
-    ----------
-    units_ : Bags
-        The clusters, as bags.
-    width_ : float
-        Width of the Gaussians, in the units of the features.
-    coef_ : array of shape (n_units,)
-    intercept_ : float
-        The second layer.
-    classes_ : array of shape (2,)
-
     Notes
     -----
-    Differences from the original: as far as its text was available, the clustering by Hausdorff distance, the least
-    squares, the number of clusters as a fraction of the bags and the width relative to the mean distance between
-    clusters are those of the original; the default values are choices made here. If the responses do not determine the
-    second layer, the solution of minimum norm is used.
+    Differences from the original, as far as its text was available: none but the default values.
 
     References
     ----------
@@ -168,10 +134,10 @@ class RBFMIP(BagClassifier):
 
     _checks = CHECKS
 
-    def __init__(self, fraction: float = 0.7, *, width: float = 0.5, distance: str = "maximal") -> None:
-        self.fraction = fraction
-        self.width = width
-        self.distance = distance
+    fraction: float = 0.7
+    _: KW_ONLY
+    width: float = 0.5
+    distance: str = "maximal"
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         clusters = merge_bags(bags, max(math.ceil(self.fraction * bags.n_bags), 2), self.distance)
@@ -186,3 +152,100 @@ class RBFMIP(BagClassifier):
     def _decide(self, bags: Bags) -> Array:
         distances = hausdorff_distances(bags, self.units_, self.distance)
         return np.asarray(responses(distances, self.width_) @ self.coef_ + self.intercept_)
+
+
+def medoids(distances: Array, n_medoids: int) -> Array:
+    """Return the sorted positions (n_medoids,) of the objects that are the most central of those nearest to them.
+
+    ``distances`` is (n, n). The search starts from the most central object and, one after another, the object farthest
+    from those chosen.
+
+    Examples
+    --------
+    >>> places = np.array([0.0, 1.0, 2.0, 8.0, 9.0])
+    >>> medoids(np.abs(places - places[:, None]), 2).tolist()
+    [1, 3]
+    """
+    chosen = [int(distances.sum(axis=1).argmin())]
+    while len(chosen) < n_medoids:
+        from_chosen = distances[:, chosen].min(axis=1)
+        from_chosen[chosen] = -np.inf  # objects equal to a chosen one may still be needed
+        chosen.append(int(from_chosen.argmax()))
+    medoid = np.sort(chosen)
+    while True:
+        nearest = distances[:, medoid].argmin(axis=1)
+        nearest[medoid] = np.arange(n_medoids)
+        groups = [np.flatnonzero(nearest == m) for m in range(n_medoids)]
+        central = [group[distances[np.ix_(group, group)].sum(axis=1).argmin()] for group in groups]
+        moved = np.sort(central)
+        if _cost(distances, moved) >= _cost(distances, medoid):  # each round must improve, so that the search ends
+            return medoid
+        medoid = moved
+
+
+def _cost(distances: Array, medoid: Array) -> float:
+    return float(distances[:, medoid].min(axis=1).sum())
+
+
+@comparator("RBF-Bag-Unit", search_grid={"fraction": [0.6, 1.0]}, fit_seconds=0.06)
+@dataclass(eq=False, repr=False)
+class RBFBagUnit(BagClassifier):
+    """RBF-Bag-Unit: Gaussian units around single bags, and a linear second layer.
+
+    The units are the medoids of each class; the response of one to a bag is a Gaussian of the Hausdorff distance
+    between the two. The second layer is a ridge regression of the targets -1 and 1 on the responses.
+
+    Parameters
+    ----------
+    fraction : float
+        Number of units divided by the number of training bags, in each class; 1 makes every bag a unit.
+    width : float
+        Width of the Gaussians, relative to the mean distance between units.
+    ridge : float
+        Penalty on the squared coefficients of the second layer.
+    distance : {"maximal", "minimal"}
+        The Hausdorff distance; see `fuzzymil.comparators.citation_knn.hausdorff_distances`.
+
+    Notes
+    -----
+    Differences from the original: this is a reconstruction from the idea that gives the method its name. The choice of
+    units, their common width and the ridge penalty are choices made here and may differ from the original's.
+
+    References
+    ----------
+    A. Bouchachia (2010), Multiple instance learning with radial basis function neural networks, 17th
+    International Conference on Neural Information Processing.
+
+    Examples
+    --------
+    >>> bags = [[[0.0], [5.0]], [[0.2], [5.1]], [[2.0]], [[2.1], [2.4]]]
+    >>> model = RBFBagUnit(fraction=0.5).fit(bags, [1, 1, 0, 0])
+    >>> model.units_.n_bags
+    2
+    >>> model.predict([[[0.1], [5.0]], [[2.2]]]).tolist()
+    [1, 0]
+    """
+
+    _checks = CHECKS | checks(ridge=above_zero)
+
+    fraction: float = 0.6
+    _: KW_ONLY
+    width: float = 0.5
+    ridge: float = 0.1
+    distance: str = "maximal"
+
+    def _learn(self, bags: Bags, positive: BoolArray) -> None:
+        distances = hausdorff_distances(bags, distance=self.distance)
+        units = np.sort(np.concatenate([self._units(distances, np.flatnonzero(c)) for c in (positive, ~positive)]))
+        self.units_ = bags[units]
+        self.width_ = self.width * mean_gap(distances[np.ix_(units, units)])
+        self.output_ = Ridge(self.ridge).fit(responses(distances[:, units], self.width_), np.where(positive, 1.0, -1.0))
+
+    def _units(self, distances: Array, of_class: Array) -> Array:
+        """Return the units among the bags of one class."""
+        within = medoids(distances[np.ix_(of_class, of_class)], math.ceil(self.fraction * len(of_class)))
+        return np.asarray(of_class[within])
+
+    def _decide(self, bags: Bags) -> Array:
+        distances = hausdorff_distances(bags, self.units_, self.distance)
+        return np.asarray(self.output_.predict(responses(distances, self.width_)))
