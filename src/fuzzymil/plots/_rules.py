@@ -11,7 +11,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.premises import hedged
@@ -85,7 +85,7 @@ def border(model: Any, said: Array) -> float:
     """
     if not rules_of(model).normalize:
         return 0.0
-    if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
+    if isinstance(model, RuleModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
 
@@ -100,7 +100,7 @@ def classes_of(model: Any, labels: Any = None) -> list[Any]:
     >>> classes_of(None, np.array(["yes", "no", "yes"]))
     ['no', 'yes']
     """
-    reading = model._reading() if isinstance(model, ExplainableModel) else None
+    reading = model._reading() if isinstance(model, RuleModel) else None
     if reading is not None and reading.classes is not None:
         return list(np.asarray(reading.classes).tolist())
     if labels is None:
