@@ -11,7 +11,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.premises import hedged
@@ -66,14 +66,14 @@ def border(model: Any, said: Array) -> float:
     """
     if not rules_of(model).normalize:
         return 0.0
-    if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
+    if isinstance(model, RuleModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
 
 
 def classes_of(model: Any) -> list[Any]:
     """Return the classes of a model in the order of their colors, the positive one last; none of other models."""
-    reading = model._reading() if isinstance(model, ExplainableModel) else None
+    reading = model._reading() if isinstance(model, RuleModel) else None
     return [] if reading is None or reading.classes is None else list(np.asarray(reading.classes).tolist())
 
 
