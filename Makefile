@@ -9,7 +9,7 @@ TORCH  := .venv-torch
 TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check packages docs paper bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check size packages docs paper bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -50,6 +50,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Lines, files and modules per package, and how much of the library a call enters.
+size: $(VENV)/.dev
+	$(BIN)/python tools/size.py
 
 # The sdist and wheel: built, installed in empty environments on every Python from 3.11 that is here, and used.
 packages: $(VENV)/.dev

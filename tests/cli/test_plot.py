@@ -33,9 +33,9 @@ def test_figures_without_data(desk, tmp_path):
     assert json.loads(result.stdout) == {"figure": str(tmp_path / "s.png"), "kind": "surface"}
     assert "weight (x) and length (y)" in result.stderr
     assert "MODEL DATA" in bad("plot", "firing", desk / "model.json", "-o", tmp_path / "f.png")
-    assert "MODEL DATA --id" in bad("plot", "grid", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
-    assert "'.doc'" in bad("plot", "grid", desk / "model.json", "-o", tmp_path / "f.doc")
-    assert "-o" in bad("plot", "grid", desk / "model.json", "-o", "-")
+    assert "MODEL DATA --id" in bad("plot", "membership", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
+    assert "'.doc'" in bad("plot", "membership", desk / "model.json", "-o", tmp_path / "f.doc")
+    assert "-o" in bad("plot", "membership", desk / "model.json", "-o", "-")
     space = ["plot", "space", desk / "model.json", desk / "boxes.csv", "-o", tmp_path / "f.png"]
     assert "--x and --y" in bad(*space, "--x", "weight")
 
@@ -66,7 +66,7 @@ def test_importance_is_told_and_drawn(desk, tmp_path):
     (found,) = json.loads(good(*arguments, "--json").stdout)["importance"]
     assert found["score_name"] == "roc auc"
     assert "--scoring is for plot importance" in bad(
-        "plot", "grid", desk / "model.json", "--scoring", "r2", "-o", target
+        "plot", "membership", desk / "model.json", "--scoring", "r2", "-o", target
     )
 
 
@@ -79,7 +79,7 @@ def test_effects_of_named_features(desk, tmp_path):
     assert [each["feature"] for each in found] == ["length", "weight"]
     assert "'weihgt'" in bad(*arguments[:-1], "--feature", "weihgt")
     assert "--feature is for plot effect" in bad(
-        "plot", "grid", desk / "model.json", "--feature", "weight", "-o", target
+        "plot", "membership", desk / "model.json", "--feature", "weight", "-o", target
     )
 
 

@@ -219,7 +219,7 @@ def test_rules_alone_say_what_missing_values_mean(tmp_path):
         assert "minutes in" not in good("predict", write(rules, stated), data).stderr
 
 
-@pytest.mark.parametrize(("text", "kinds"), [(SHOP, ["grid", "explanation"]), (WARD, ["membership", "joined"])])
+@pytest.mark.parametrize(("text", "kinds"), [(SHOP, ["shapes", "explanation"]), (WARD, ["membership", "joined"])])
 def test_rules_alone_are_plotted(text, kinds, tmp_path):
     rules, data = write(tmp_path / "mine.rules", text), tmp_path / "data.csv"
     write(data, "bag,channel,minutes,map\na,support,45,50\na,web,5,90\nb,web,10,80\n")

@@ -37,13 +37,13 @@ def put(path, content):
 def test_a_small_file_that_unpacks_to_a_large_one(tmp_path, small_budget, pack):
     packed = pack(HEADER.encode() + b"b2,1,5,6\n" * 500_000)  # 4.5 MB
     assert len(packed) < 100_000
-    with pytest.raises(DataFileError, match=r"a\.csv unpacks to more than.*only 2 MB.*FUZZYMIL_MEMORY"):
+    with pytest.raises(DataFileError, match=r"a\.csv has more than.*rows.*only 2 MB.*FUZZYMIL_MEMORY"):
         read_bags(put(tmp_path / "a.csv", packed))
 
 
 def test_a_table_with_more_values_than_fit(tmp_path, small_budget):
     rows = HEADER + "b2,1,5,6\n" * 30_000  # 0.3 MB of text, 2.9 MB of numbers
-    with pytest.raises(DataFileError, match=r"values.*needs about.*only 2 MB"):
+    with pytest.raises(DataFileError, match=r"rows of 4 columns.*needs about.*only 2 MB"):
         read_bags(put(tmp_path / "a.csv", rows))
 
 
@@ -330,7 +330,7 @@ def reader(request, monkeypatch):
         monkeypatch.setattr(csv, "_LEAST_FOR_ARROW", 0)
     else:
         monkeypatch.setattr(csv, "_read_by_arrow", lambda *_: None)
-    monkeypatch.setattr(csv, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(csv, "_BLOCK_FIELDS", 35)
     return request.param
 
 

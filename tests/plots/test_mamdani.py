@@ -30,8 +30,8 @@ def test_sets_of_inputs_and_outputs_before_and_after():
     assert display.n_outputs == 1
     assert display.titles == ["Surface: risk is great", "Rule 2: risk is great"]
     concluded = display.curves[0][2]
-    np.testing.assert_array_equal(concluded.after, OTHER.outputs[0].terms["great"](concluded.x))
-    np.testing.assert_array_equal(concluded.before, RULES.outputs[0].terms["great"](concluded.x))
+    np.testing.assert_array_equal(concluded.after[0], OTHER.outputs[0].terms["great"](concluded.x))
+    np.testing.assert_array_equal(concluded.before[0], RULES.outputs[0].terms["great"](concluded.x))
     assert plots.MembershipDisplay.from_rules(MODEL).high == [True, False]
     assert "risk [%]" in texts(display.plot())
 
@@ -69,7 +69,6 @@ def test_figures_of_other_rules_show_mamdani_rules():
         firing,
         difference,
         surface,
-        plots.RuleGridDisplay.from_rules(MODEL, RULES, bags=BAGS),
         plots.SpaceDisplay.from_model(MODEL, BAGS, bag=0),
         plots.ExplanationDisplay.from_explanation(MODEL.explain(BAGS, 0)),
     ):

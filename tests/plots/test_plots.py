@@ -16,7 +16,6 @@ from fuzzymil.plots import (
     LOW,
     CurvesDisplay,
     MembershipDisplay,
-    RuleGridDisplay,
     SpaceDisplay,
     save_figure,
 )
@@ -83,7 +82,6 @@ def test_figures_of_a_classifier_agree_on_what_is_high():
     judge = MISugeno(rules=RuleBase((x, y), rules), threshold=0.2).fit(bags)
     expected = [False, True, True]
     assert MembershipDisplay.from_rules(judge).high == expected
-    assert RuleGridDisplay.from_rules(judge).high.tolist() == expected
     assert [bool(rule.kind) for rule in SpaceDisplay.from_model(judge, bags).rules] == expected
 
 
@@ -168,17 +166,16 @@ def test_rules_for_several_outputs_are_named_and_colored_for_what_they_change():
     """)
     display = MembershipDisplay.from_rules(rules)
     assert display.titles[:2] == ["Rule 1: cat += 0.50, fox -= 2.00", "Rule 2: dog -= 1.00"]
-    assert display.colors == [class_color(2, 3), class_color(1, 3), FAINT]
+    colors = [color for color, _ in display.looks]
+    assert colors == [class_color(2, 3), class_color(1, 3), FAINT]
     figure = display.plot()
-    assert [to_hex(axis.get_lines()[0].get_color()) for axis in figure.axes] == [
-        each.lower() for each in display.colors
-    ]
+    assert [to_hex(axis.get_lines()[0].get_color()) for axis in figure.axes] == [each.lower() for each in colors]
     entries = [text.get_text() for text in figure.legends[0].get_texts()]
     assert len(entries) == 3
     assert "dog" in entries[0]
     assert "fox" in entries[1]
     one = MembershipDisplay.from_rules(rules, output=0)
-    assert one.colors == [HIGH, FAINT, FAINT]  # the second does not lower it
+    assert [color for color, _ in one.looks] == [HIGH, FAINT, FAINT]  # the second does not lower it
     assert one.titles[1] == "Rule 2: cat += 0.00"
 
 

@@ -16,7 +16,6 @@ from fuzzymil.plots import (
     ExplanationDisplay,
     FiringDisplay,
     MembershipDisplay,
-    RuleGridDisplay,
     ShapesDisplay,
     SpaceDisplay,
     SurfaceDisplay,
@@ -130,31 +129,12 @@ def test_committees_and_rules_left_out():
 # ---------------------------------------------------------------------- rules
 
 
-def test_the_grid_names_quantifiers_and_signs():
-    display = RuleGridDisplay.from_rules(CARD, bags=BAGS)
-    assert display.additive
-    assert sorted(display.features) == ["hour", "pages", "stay [s]"]  # no rule asks about noise
-    assert display.high.tolist() == [True, True, True, False, False, True]
-    cells = dict(zip(display.features, zip(*display.cells, strict=True), strict=True))
-    assert [cell.quantifier if cell else "" for cell in cells["pages"]] == ["some", "", "some, most", "", "", ""]
-    assert cells["stay [s]"][1].quantifier == "≥ 3"
-    assert cells["hour"][5].quantifier == "not some"
-    assert display.rows[4] == "Rule 5\n≥ 8 instances"
-    assert [row.startswith(f"Rule {n}*") for n, row in enumerate(display.rows, start=1)] == [False] * 5 + [True]
-    assert "default: yes = -2.9" in display.note
-    figure = display.plot()
-    texts = [text.get_text() for text in figure.axes[1].texts]
-    assert texts[:4] == ["+2.20", "+1.40", "+1.90", "-0.80"]
-    assert figure.axes[1].get_xticklabels()[0].get_text() == "yes +="
-
-
-@pytest.mark.parametrize("kind", [MembershipDisplay, RuleGridDisplay])
-def test_rules_before_training_must_be_the_same_rules(kind):
+def test_rules_before_training_must_be_the_same_rules():
     with pytest.raises(ParameterError, match="expected 6, got 2"):
-        kind.from_rules(CARD, dataclasses.replace(CARD, rules=CARD.rules[:2]))
+        MembershipDisplay.from_rules(CARD, dataclasses.replace(CARD, rules=CARD.rules[:2]))
     with pytest.raises(ParameterError, match="Rule 1 asks about other features"):
-        kind.from_rules(CARD, dataclasses.replace(CARD, rules=(*CARD.rules[1:], CARD.rules[0])))
-    kind.from_rules(CARD, CARD)
+        MembershipDisplay.from_rules(CARD, dataclasses.replace(CARD, rules=(*CARD.rules[1:], CARD.rules[0])))
+    MembershipDisplay.from_rules(CARD, CARD)
 
 
 def test_sets_are_named_by_what_their_rules_do():
@@ -166,7 +146,22 @@ def test_sets_are_named_by_what_their_rules_do():
     assert display.titles[3] == "Rule 4: yes -= 0.80"
     assert display.titles[4] == "Rule 5: yes -= 1.00 (≥ 8 instances)"
     words = {text.get_text() for axis in figure.axes for text in axis.texts}
-    assert words == {"any", "some", "≥ 3", "all", "not some"}
+    assert words == {"any", "some", "≥ 3", "all", "some, most", "not some"}
+
+
+def test_a_panel_has_all_conditions_and_a_not_once():
+    """NOT (SOME hour is late) is "not some" and the set itself; NOT (x is big) is the complement."""
+    rows = MembershipDisplay.from_rules(CARD).curves
+    hour, pages = (CARD.feature_names.index(name) for name in ("hour", "pages"))
+    names = MembershipDisplay.from_rules(CARD).features
+    late = rows[5][names.index("hour")]
+    np.testing.assert_allclose(late.after, [CARD.variables[hour].terms["late"](late.x)])
+    both = rows[2][names.index("pages")]
+    terms = CARD.variables[pages].terms
+    np.testing.assert_allclose(both.after, [terms["high"](both.x), terms["low"](both.x)])
+    negated = RuleBase.parse("VARIABLE x FROM 0 TO 1: big = Sigmoid(0.5, 9)  IF NOT (x is big) THEN y = 1")
+    curve = MembershipDisplay.from_rules(negated).curves[0][0]
+    np.testing.assert_allclose(curve.after, [1 - negated.variables[0].terms["big"](curve.x)])
 
 
 def test_firing_strengths_are_those_of_the_rules():

@@ -5,14 +5,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
-from sklearn.dummy import DummyClassifier
 from sklearn.metrics import brier_score_loss
-from sklearn.svm import LinearSVC
 
-from fuzzymil import MIANFISClassifier, NaiveMIL, Training
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import cross_validate
 from fuzzymil.plots import ReliabilityDisplay, brier_score
 
 matplotlib.use("Agg")
@@ -82,23 +77,8 @@ def test_what_is_drawn_is_what_was_computed():
     assert "True" in lower.get_xlabel()
 
 
-def test_from_the_folds_of_a_cross_validation():
-    bags = make_two_concepts(n_per_concept=10, n_negative=10, random_state=0)
-    labels = np.where(bags.labels == 1, "yes", "no")
-    model = MIANFISClassifier(2, training=Training(max_epochs=3), random_state=0)
-    (folds,) = cross_validate([model], bags, labels, cv=3)
-    display = ReliabilityDisplay.from_folds({"rules": folds})
-    assert display.positive == "yes"
-    expected = [brier_score_loss(fold.truth == "yes", fold.probabilities[:, 1]) for fold in folds]
-    np.testing.assert_allclose(display.curves[0].scores, expected)
-    turned = ReliabilityDisplay.from_folds({"rules": folds}, pos_label="no")
-    np.testing.assert_allclose(turned.curves[0].scores, expected)
-    assert turned.curves[0].counts.tolist() != display.curves[0].counts.tolist()
-
-
 def test_what_cannot_be_drawn():
     truth, likely = random_fold(6)
-    bags = make_two_concepts(n_per_concept=3, n_negative=3, random_state=0)
     for given, facts in (
         ({}, "nothing to draw"),
         ({"a": [(truth, likely)]}, "n_bins"),
@@ -117,13 +97,3 @@ def test_what_cannot_be_drawn():
     ):
         with pytest.raises(InputError, match=facts):
             ReliabilityDisplay.from_probabilities({"a": pairs})
-    (folds,) = cross_validate([NaiveMIL(LinearSVC())], bags, cv=2)
-    with pytest.raises(InputError, match="no probabilities"):
-        ReliabilityDisplay.from_folds({"svm": folds})
-    three = np.array(["a", "b", "c"] * 3)
-    (folds,) = cross_validate([NaiveMIL(DummyClassifier(strategy="prior"))], bags, three, cv=3)
-    with pytest.raises(ParameterError, match="a, b, c"):
-        ReliabilityDisplay.from_folds({"prior": folds})
-    with pytest.raises(ParameterError, match="'d'"):
-        ReliabilityDisplay.from_folds({"prior": folds}, pos_label="d")
-    assert ReliabilityDisplay.from_folds({"prior": folds}, pos_label="b").curves[0].counts.sum() == 9

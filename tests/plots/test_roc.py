@@ -36,14 +36,13 @@ def test_the_area_under_a_fold_is_the_area_under_its_curve():
 
 
 def test_folds_are_averaged_vertically():
-    display = RocDisplay.from_scores({"rules": [EASY, MIXED]}, marks=[0.123])
+    display = RocDisplay.from_scores({"rules": [EASY, MIXED]})
     (curve,) = display.curves
     below = display.rates < 0.5
     np.testing.assert_allclose(curve.mean[below], 0.75)
     np.testing.assert_allclose(curve.mean[~below], 1.0)
     np.testing.assert_allclose(curve.deviation[below], np.std([1.0, 0.5], ddof=1))
     assert curve.areas.tolist() == [1.0, 0.75]
-    assert display.detected(0.123) == {"rules": (0.75, pytest.approx(np.std([1.0, 0.5], ddof=1)))}
     assert curve.legend == "rules: AUC 0.875 ± 0.177 (n = 2)"
 
 
@@ -51,7 +50,6 @@ def test_a_single_fold_has_no_band():
     display = RocDisplay.from_scores({"once": [MIXED]})
     assert display.curves[0].deviation is None
     assert display.curves[0].legend == "once: AUC 0.750"
-    assert display.detected(0.5) == {"once": (1.0, None)}
     figure = display.plot()
     (curve,) = (line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 2)
     assert curve.get_xydata()[:2].tolist() == [[0, 0], [0, 0.5]]  # what is detected without a false alarm
@@ -60,7 +58,7 @@ def test_a_single_fold_has_no_band():
 
 
 def test_what_is_drawn_is_what_was_computed():
-    display = RocDisplay.from_scores({"a": random_folds(2.0), "b": random_folds(0.5, seed=1)}, marks=[0.1, 0.2])
+    display = RocDisplay.from_scores({"a": random_folds(2.0), "b": random_folds(0.5, seed=1)})
     figure = display.plot("a title")
     (axis,) = figure.axes
     curves = [line for line in axis.get_lines() if len(line.get_xdata()) == len(display.rates) + 1]
@@ -70,9 +68,6 @@ def test_what_is_drawn_is_what_was_computed():
     for band in axis.collections:
         corners = band.get_paths()[0].vertices
         assert 0 <= corners[:, 1].min() <= corners[:, 1].max() <= 1
-    dots = [line for line in axis.get_lines() if line.get_linestyle() == "None"]
-    assert [line.get_xdata().tolist() for line in dots] == [[0.1, 0.2]] * 2
-    assert dots[0].get_ydata().tolist() == [display.detected(rate)["a"][0] for rate in (0.1, 0.2)]
     assert figure.get_suptitle() == "a title"
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts[0].replace("\n", " ").startswith(display.curves[0].legend)
@@ -90,8 +85,8 @@ def test_the_positive_label_can_be_chosen():
 @pytest.mark.parametrize("long", [False, True], ids=["short", "long"])
 def test_nothing_is_cut_off(n, long):
     given = {f"$method {k} {'of a rather long name ' * 5 * long}": random_folds(1.0, seed=k) for k in range(n)}
-    display = RocDisplay.from_scores(given, marks=[0.05, 0.1, 0.2, 0.3], xlabel="false-alarm rate")
-    figure = display.plot("of all of them", max_rate=0.5)
+    display = RocDisplay.from_scores(given, xlabel="false-alarm rate")
+    figure = display.plot("of all of them")
     assert_nothing_is_cut_off(figure)
     assert figure.axes[0].get_xlabel() == "false-alarm rate"
     renderer = figure.canvas.get_renderer()
@@ -120,13 +115,6 @@ def test_what_cannot_be_drawn(scores, message):
         RocDisplay.from_scores(scores)
 
 
-def test_settings_out_of_range():
-    with pytest.raises(ParameterError, match=r"marks .* from 0 to 1, got 5"):
-        RocDisplay.from_scores({"a": [EASY]}, marks=[5])
+def test_an_unknown_positive_label():
     with pytest.raises(ParameterError, match="pos_label must be one of the labels 0, 1, got 'yes'"):
         RocDisplay.from_scores({"a": [EASY]}, pos_label="yes")
-    display = RocDisplay.from_scores({"a": [EASY]})
-    with pytest.raises(ParameterError, match="max_rate must be greater than 0"):
-        display.plot(max_rate=0)
-    with pytest.raises(ParameterError, match=r"0\.12345: .*marks=\[0\.12345\]"):
-        display.detected(0.12345)

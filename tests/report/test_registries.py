@@ -15,7 +15,6 @@ from fuzzymil.plots import (
     ExplanationDisplay,
     FiringDisplay,
     MembershipDisplay,
-    RuleGridDisplay,
     SpaceDisplay,
     SurfaceDisplay,
 )
@@ -65,7 +64,6 @@ def test_figures_and_report(family, operators):
     model = MISugeno(rules=rules).fit(bags)
     displays = [
         MembershipDisplay.from_rules(rules),
-        RuleGridDisplay.from_rules(model, bags=bags),
         FiringDisplay.from_rules(model, bags),
         SpaceDisplay.from_model(model, bags, bag=0),
         SurfaceDisplay.from_rules(model, "hue", "size", n_points=5),

@@ -14,7 +14,7 @@ import pytest
 
 from fuzzymil import RescuedError
 from fuzzymil._utils import storage
-from fuzzymil._utils.errors import ModelFileError
+from fuzzymil._utils.errors import InputError, ModelFileError
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder, make_own_folder
 from fuzzymil._utils.storage import (
     check_writable,
@@ -397,6 +397,12 @@ def test_a_folder_appears_when_it_is_complete(tmp_path):
     with pytest.raises(KeyError), folder_written_atomically(tmp_path / "other"):
         raise KeyError
     assert os.listdir(tmp_path) == ["arrays"]
+
+
+def test_text_that_no_file_can_hold_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a\.txt.*half of a character"):
+        write_atomically(tmp_path / "a.txt", "x\udcff")
+    assert os.listdir(tmp_path) == []
 
 
 # ---------------------------------------------------------------------- names that the program chose

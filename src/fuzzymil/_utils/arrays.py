@@ -39,12 +39,6 @@ def namespace(values: Any) -> Namespace:
     """Return the module whose functions work on an array, so that the same lines serve NumPy, JAX and PyTorch.
 
     JAX and PyTorch take a second to import, so this is left to those who have arrays of them.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> namespace(np.ones(2)) is np, namespace(jnp.ones(2)) is jnp
-    (True, True)
     """
     found: Any = np
     if type(values) is np.ndarray:  # the quick answer to the most frequent question
@@ -57,24 +51,12 @@ def namespace(values: Any) -> Namespace:
 
 
 def is_of_jax(values: Any) -> bool:
-    """Return whether an array belongs to JAX, as inside compiled code.
-
-    Examples
-    --------
-    >>> is_of_jax(np.ones(2))
-    False
-    """
+    """Return whether an array belongs to JAX, as inside compiled code."""
     return type(values).__module__.startswith("jax")
 
 
 def is_of_torch(values: Any) -> bool:
-    """Return whether an array is a tensor of PyTorch.
-
-    Examples
-    --------
-    >>> is_of_torch(np.ones(2))
-    False
-    """
+    """Return whether an array is a tensor of PyTorch."""
     return type(values).__module__.startswith("torch")
 
 
@@ -116,14 +98,7 @@ def as_array(item: Any) -> Array:
 
 
 def check_texts(values: Array, what: str) -> None:
-    r"""Raise if a text in an array has half of a character, which no file can hold.
-
-    Examples
-    --------
-    >>> check_texts(np.array(["a", "\ud800"]), "ids")
-    Traceback (most recent call last):
-    fuzzymil.InputError: Number 1 of the ids has half of a character, '\ud800': no file can hold '\ud800'.
-    """
+    """Raise if a text in an array has half of a character, which no file can hold."""
     suspects: Any = ()
     if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
         points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)
@@ -234,11 +209,6 @@ def depth(item: Any) -> int:
     """Return the nesting depth of an array-like (at most 4) without converting it.
 
     An empty list has depth 2, because it stands for an empty bag.
-
-    Examples
-    --------
-    >>> depth([[1.0, 2.0], [3.0]]), depth(np.zeros((2, 3, 4))), depth("text"), depth([])
-    (2, 3, 0, 2)
     """
     levels = 0
     while levels < 4:
@@ -324,13 +294,7 @@ def all_different(names: Sequence[Hashable], what: str) -> None:
 
 
 def first_repeated(values: Sequence[Hashable]) -> int | None:
-    """Return the position of the first value that occurred before, or None.
-
-    Examples
-    --------
-    >>> first_repeated(["a", "b", "a"]), first_repeated("abc")
-    (2, None)
-    """
+    """Return the position of the first value that occurred before, or None."""
     seen: set[Hashable] = set()
     for n, value in enumerate(values):
         if value in seen:
@@ -401,13 +365,7 @@ def concatenate(columns: Sequence[Array | None]) -> Array | None:
 
 
 def data_frame(library: str, columns: Mapping[str, Any]) -> Any:
-    """Return a data frame of a library, "pandas" or "polars"; an error names the one that is not installed.
-
-    Examples
-    --------
-    >>> data_frame("pandas", {"width": [1.0, 2.0]})["width"].tolist()
-    [1.0, 2.0]
-    """
+    """Return a data frame of a library, "pandas" or "polars"; an error names the one that is not installed."""
     try:
         if library == "pandas":
             import pandas as pd

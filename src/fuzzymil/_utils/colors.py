@@ -66,24 +66,12 @@ def class_of_rule(said: npt.ArrayLike, *, additive: bool) -> int:
 
 
 def class_mark(place: int, n_classes: int) -> str:
-    """Return the name that style sheets have for `class_color`.
-
-    Examples
-    --------
-    >>> class_mark(1, 2), class_mark(1, 3)
-    ('k1', 'm1')
-    """
+    """Return the name that style sheets have for `class_color`."""
     return f"k{place}" if n_classes == 2 else f"m{place % len(SEVERAL)}"
 
 
 def style_rules(scope: str = "") -> str:
-    """Return the rules of a style sheet that set ``--own`` to the color of a class.
-
-    Examples
-    --------
-    >>> style_rules(".page ").splitlines()[0]
-    '.page .k0 { --own: #0072B2; }'
-    """
+    """Return the rules of a style sheet that set ``--own`` to the color of a class."""
     names = {f"k{place}": color for place, color in enumerate((LOW, HIGH))}
     names |= {f"m{place}": color for place, color in enumerate(SEVERAL)}
     return "".join(f"{scope}.{name} {{ --own: {color}; }}\n" for name, color in names.items())

@@ -11,8 +11,6 @@ from markupsafe import Markup
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["HEIGHT", "WIDTH", "Bar", "bar", "histogram", "histogram_svg", "place", "waterfall"]
-
 WIDTH, HEIGHT = 120, 36  # of a drawing, in its own units; report.js uses the same
 _BINS = 24
 
@@ -57,13 +55,7 @@ def histogram(values: Array, low: float, high: float, n_bins: int = _BINS) -> st
 
 
 def histogram_svg(path: str) -> Markup:
-    """Return the drawing of a `histogram`.
-
-    Examples
-    --------
-    >>> print(histogram_svg("M0 36V4h5V36"))
-    <svg class="spread" viewBox="0 0 120 36" aria-hidden="true"><path d="M0 36V4h5V36"></path></svg>
-    """
+    """Return the drawing of a `histogram`."""
     return Markup('<svg class="spread" viewBox="0 0 {} {}" aria-hidden="true"><path d="{}"></path></svg>').format(
         WIDTH, HEIGHT, path
     )

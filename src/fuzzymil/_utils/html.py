@@ -13,8 +13,6 @@ from markupsafe import Markup, escape
 from fuzzymil._utils.colors import HIGH, LOW, style_rules
 from fuzzymil._utils.text import visible
 
-__all__ = ["element", "fragment", "joined", "line", "number", "safe", "table"]
-
 # The class is doubled so that these rules win over those of the page, which style every table.
 _STYLE = """
 .F { font: 14px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; color: inherit; max-width: 62rem;
@@ -104,13 +102,7 @@ def element(name: str, *content: Any, kind: str = "", **attributes: str) -> Mark
 
 
 def line(*content: Any, soft: bool = False) -> Markup:
-    """Return a paragraph.
-
-    Examples
-    --------
-    >>> print(line("hello"))
-    <p>hello</p>
-    """
+    """Return a paragraph."""
     return element("p", *content, kind="soft" if soft else "")
 
 
@@ -135,11 +127,5 @@ def table(caption: str, heads: Sequence[Any], rows: Iterable[Sequence[Any]], *, 
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with a true minus sign.
-
-    Examples
-    --------
-    >>> number(-0.25)
-    '−0.250'
-    """
+    """Return a number with a true minus sign."""
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")

@@ -25,11 +25,6 @@ def budget() -> int:
     """Return how many bytes one file or one fit may use: ``FUZZYMIL_MEMORY``, or half of the machine's memory.
 
     The limits of a container and of the process (``ulimit -v``) count as the machine's memory.
-
-    Examples
-    --------
-    >>> budget() > 0
-    True
     """
     chosen = os.environ.get(VARIABLE, "").strip()
     if not chosen:
@@ -67,10 +62,6 @@ def give_back() -> None:
     """Return memory that was freed to the operating system, where the C library (glibc) keeps it for later.
 
     Compiling a program frees a hundred megabytes in small pieces, which large arrays cannot use.
-
-    Examples
-    --------
-    >>> give_back()
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or Windows
         ctypes.CDLL(None).malloc_trim(0)

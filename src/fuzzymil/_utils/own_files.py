@@ -17,8 +17,6 @@ from pathlib import Path
 
 from fuzzymil._utils.storage import draft_ending, lock
 
-__all__ = ["ForeignFileError", "OwnFolder", "make_own_folder"]
-
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _RELATIVE = sys.platform != "win32"  # whether files are opened relative to an open folder

@@ -17,13 +17,6 @@ from typing import Any
 
 from fuzzymil._utils.runtime import may_be_forked
 
-__all__ = [
-    "Helpers",
-    "helped",
-    "helpers",
-    "shared",
-]
-
 Helpers = tuple[Executor, int]
 """Other processes, and their number."""
 
@@ -42,12 +35,6 @@ def helped(n_helpers: int) -> Iterator[None]:
     ----------
     n_helpers : int
         How many processes, apart from this one; possibly none.
-
-    Examples
-    --------
-    >>> with helped(0):
-    ...     print(helpers())
-    None
     """
     global _helpers
     if n_helpers < 1 or not sys.platform.startswith("linux") or threading.active_count() > 1 or not may_be_forked():

@@ -20,8 +20,6 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["MOST_BYTES", "VARIABLE", "Usage", "clear", "folder", "keep", "usage"]
-
 VARIABLE = "FUZZYMIL_CACHE"
 """The environment variable with the folder to keep programs in; ``off``: they are not kept."""
 
@@ -40,15 +38,7 @@ class Usage(NamedTuple):
 
 
 def folder() -> Path | None:
-    """Return the folder in which compiled programs are kept, which may not exist yet; None if they are not.
-
-    Examples
-    --------
-    >>> import unittest.mock
-    >>> with unittest.mock.patch.dict(os.environ, {VARIABLE: "off"}):
-    ...     print(folder())
-    None
-    """
+    """Return the folder in which compiled programs are kept, which may not exist yet; None if they are not."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if chosen.lower() in _OFF:
         return None
@@ -60,15 +50,7 @@ def folder() -> Path | None:
 
 
 def obstacle() -> str | None:
-    """Return why no program is kept in `folder`, in words; None if nothing is in the way.
-
-    Examples
-    --------
-    >>> import unittest.mock
-    >>> with unittest.mock.patch.dict(os.environ, {VARIABLE: "off"}):
-    ...     obstacle()
-    'FUZZYMIL_CACHE=off'
-    """
+    """Return why no program is kept in `folder`, in words; None if nothing is in the way."""
     place, chosen = folder(), os.environ.get(VARIABLE, "").strip()
     if place is None:
         return f"{VARIABLE}={chosen}" if chosen else f"there is no home folder; {VARIABLE} can name another"

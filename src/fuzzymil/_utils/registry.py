@@ -44,11 +44,5 @@ def import_modules(package: str, *, private: bool = False) -> None:
 
 
 def package_above(name: str) -> ModuleType:
-    """Return a package that is built on the caller's: methods that open something may need one that shows it.
-
-    Examples
-    --------
-    >>> package_above("fuzzymil.bags").__name__
-    'fuzzymil.bags'
-    """
+    """Return a package that is built on the caller's: methods that open something may need one that shows it."""
     return importlib.import_module(name)

@@ -105,13 +105,7 @@ def make_room() -> None:
 
 
 def prefetch(load: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield ``load(item)`` for each item, loading the next one in a background thread.
-
-    Examples
-    --------
-    >>> list(prefetch(str.upper, ["a", "b"]))
-    ['A', 'B']
-    """
+    """Yield ``load(item)`` for each item, loading the next one in a background thread."""
     waiting = iter(items)
     with ThreadPoolExecutor(1, thread_name_prefix="fuzzymil-prefetch") as worker:
         pending = [worker.submit(load, item) for item in itertools.islice(waiting, 1)]

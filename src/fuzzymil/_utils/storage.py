@@ -24,13 +24,7 @@ from typing import IO, Any
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.errors import ModelFileError, RescuedError
-
-__all__ = [
-    "Draft",
-    "copy",
-    "draft_folder",
-    "remove_leftovers",
-]
+from fuzzymil._utils.text import check_characters
 
 # Drafts: outputs that are not complete yet, and what processes that were killed left of theirs.
 #
@@ -279,6 +273,7 @@ _waiting: ContextVar[list[Callable[[], None]] | None] = ContextVar("waiting", de
 
 def write_atomically(path: Path_, content: str | bytes, *, precious: bool = True) -> None:
     """Write a file (text as UTF-8) as `written_atomically` does."""
+    check_characters(f"What goes into {os.fspath(path)!r:.100}", content)
     with written_atomically(path, precious=precious) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
@@ -551,13 +546,7 @@ def _not_ours(name: str, problem: Exception) -> ModelFileError:
 
 
 def damaged(what: str, problem: Exception) -> str:
-    """Return a sentence that reports damaged content.
-
-    Examples
-    --------
-    >>> damaged("The file", KeyError("rules"))
-    "The file is damaged: 'rules' is missing."
-    """
+    """Return a sentence that reports damaged content."""
     reason = f"{problem!s} is missing" if isinstance(problem, KeyError) else str(problem).rstrip(".")
     end = "" if reason.endswith("?") else "."
     return f"{what} {'are' if what.startswith('The rules') else 'is'} damaged: {reason}{end}"

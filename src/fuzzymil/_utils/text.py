@@ -45,13 +45,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def half_character(text: str) -> int | None:
-    r"""Return where a text contains half of a surrogate pair, which UTF-8 cannot hold; None if it is whole.
-
-    Examples
-    --------
-    >>> half_character("x\ud800"), half_character("x\U0001f600")
-    (1, None)
-    """
+    """Return where a text contains half of a surrogate pair, which UTF-8 cannot hold; None if it is whole."""
     found = None if text.isascii() else _HALF.search(text)
     return None if found is None else found.start()
 
@@ -73,11 +67,5 @@ def check_characters(what: str, *texts: object, error: type[Exception] = InputEr
 
 
 def whole_characters(text: str) -> str:
-    r"""Return a text with a question mark for each half of a character, as names of files may have.
-
-    Examples
-    --------
-    >>> whole_characters("x\udcff.csv")
-    'x?.csv'
-    """
+    """Return a text with a question mark for each half of a character, as names of files may have."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -12,50 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import (
-    Tensor,
-    broadcast_to,
-    concatenate,
-    finfo,
-    isfinite,
-    isnan,
-    isneginf,
-    isposinf,
-    moveaxis,
-    square,
-    stack,
-    where,
-)
-
-__all__ = [
-    "argmin",
-    "asarray",
-    "broadcast_to",
-    "clip",
-    "concatenate",
-    "cumsum",
-    "finfo",
-    "inf",
-    "isfinite",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "moveaxis",
-    "nan",
-    "ones_like",
-    "sign",
-    "sort",
-    "square",
-    "stack",
-    "sum",
-    "take_along_axis",
-    "where",
-    "zeros_like",
-]
+from torch import Tensor
 
 inf, nan = math.inf, math.nan
 
@@ -77,9 +34,6 @@ def ones_like(values: Tensor, dtype: Any = None, shape: tuple[int, ...] | None =
     return values.new_ones(values.shape if shape is None else shape, dtype=_DTYPES.get(dtype, dtype))
 
 
-# ---------------------------------------------------------------------- elementwise, of tensors and numbers
-
-
 def _lifted(function: Callable[..., Tensor], of_numbers: str) -> Callable[..., Any]:
     """Return a function of tensors that also takes numbers; of numbers alone, it is NumPy's."""
 
@@ -98,16 +52,31 @@ def _beside(value: Any, like: Tensor) -> Tensor:
     return torch.full((), value, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
 
 
-_PLAIN = (
+def _along(name: str) -> Callable[..., Tensor]:
+    """Return a reduction along an axis."""
+
+    def call(values: Tensor, axis: int, keepdims: bool = False) -> Tensor:
+        found: Tensor = getattr(values, name)(dim=axis, keepdim=keepdims)
+        return found
+
+    return call
+
+
+_SAME = "broadcast_to concatenate finfo isfinite isnan isneginf isposinf moveaxis square stack where"
+_OF_NUMBERS_TOO = (
     "abs ceil cos cosh exp expm1 floor log log10 log1p negative round sin sinh sqrt tan tanh "
     "arccos arccosh arcsin arcsinh arctan arctanh "
-    "add arctan2 divide fmod logaddexp maximum minimum multiply subtract "
+    "add arctan2 divide fmod logaddexp maximum minimum multiply subtract power "
     "equal greater greater_equal less less_equal not_equal logical_and logical_not logical_or"
 )
 _RENAMED = {"equal": "eq", "power": "pow"}  # torch.equal compares whole tensors
 
-for _name in (*_PLAIN.split(), "power"):
+for _name in _SAME.split():
+    globals()[_name] = getattr(torch, _name)
+for _name in _OF_NUMBERS_TOO.split():
     globals()[_name] = _lifted(getattr(torch, _RENAMED.get(_name, _name)), _name)
+for _name, _of_torch in (("sum", "sum"), ("max", "amax"), ("min", "amin"), ("argmin", "argmin")):
+    globals()[_name] = _along(_of_torch)
 
 maximum, minimum = globals()["maximum"], globals()["minimum"]  # for readers and type checkers
 
@@ -119,26 +88,7 @@ def clip(values: Tensor, low: float, high: float) -> Any:
 def sign(values: Any) -> Any:
     if not isinstance(values, Tensor):
         return np.sign(values).item()
-    return where(isnan(values), values, torch.sign(values))
-
-
-# ---------------------------------------------------------------------- along an axis
-
-
-def sum(values: Tensor, axis: int) -> Tensor:
-    return values.sum(dim=axis)
-
-
-def max(values: Tensor, axis: int, keepdims: bool = False) -> Tensor:
-    return values.amax(dim=axis, keepdim=keepdims)
-
-
-def min(values: Tensor, axis: int, keepdims: bool = False) -> Tensor:
-    return values.amin(dim=axis, keepdim=keepdims)
-
-
-def argmin(values: Tensor, axis: int, keepdims: bool = False) -> Tensor:
-    return values.argmin(dim=axis, keepdim=keepdims)
+    return torch.where(torch.isnan(values), values, torch.sign(values))
 
 
 def sort(values: Tensor, axis: int) -> Tensor:

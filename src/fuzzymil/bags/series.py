@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import math
 import re
 import reprlib
@@ -32,6 +33,7 @@ __all__ = [
     "Series",
     "TextBuilder",
     "TextSeries",
+    "as_float",
     "as_series",
     "date_text",
     "days_since_1970",
@@ -380,10 +382,10 @@ def is_number(text: str) -> bool:
     >>> [is_number(text) for text in ("1.5e3", "NA", "1_000", "1,5")]
     [True, True, False, False]
     """
-    return text.lower() in MISSING or not np.isnan(_as_float(text)) or text.lower().lstrip("+-") == "nan"
+    return text.lower() in MISSING or not np.isnan(as_float(text)) or text.lower().lstrip("+-") == "nan"
 
 
-def _as_float(text: str) -> float:
+def as_float(text: str) -> float:
     """Return a plain number; NaN for other text."""
     try:
         return float(text) if "_" not in text else np.nan  # float() would read 1_000 as a thousand
@@ -451,7 +453,7 @@ class TextSeries:
 
     def as_numbers(self) -> Array:
         """Return the distinct values as numbers; NaN for what is not a number."""
-        return np.array([_as_float(value) for value in self.distinct])
+        return np.array([as_float(value) for value in self.distinct])
 
     def parse_numbers(self, number_format: NumberFormat) -> Series:
         """Return the numbers that all texts are, or the text itself.
@@ -488,12 +490,20 @@ class TextBuilder:
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._seen: dict[str, int] = {}
         self._codes = array("q")
+        self._n_characters = 0
         self.extend(values)
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory the column takes, and what is made of it."""
+        return 16 * len(self._codes) + 300 * len(self._seen) + 2 * self._n_characters
 
     def extend(self, values: Iterable[str]) -> None:
         """Append rows."""
         seen = self._seen
+        before = len(seen)
         self._codes.extend([seen.setdefault(value, len(seen)) for value in values])
+        self._n_characters += sum(map(len, itertools.islice(seen, before, None)))
 
     def build(self) -> TextSeries:
         """Return the column; nothing counts as missing."""

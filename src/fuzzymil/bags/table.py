@@ -146,6 +146,8 @@ class ColumnOptions:
         """Raise if a column that is named does not exist, is the bag or the label, or is both used and left out."""
         names = list(names)
         for name in self.named:
+            if name in apart and name in self.drop:
+                raise InputError(f"Column {name!r} is the bag or the label and cannot be dropped.")
             if name in apart:
                 raise InputError(f"Column {name!r} must occur only once and cannot also be a feature.")
             if name not in names:

@@ -403,7 +403,7 @@ def read_data(
     with local_copy(path) as file:
         name = _file_name(path)
         used, guess = _guess(file, columns, format, remembered)
-        if labels and FORMATS[guess.format].columns is not None and guess.label is None:
+        if labels and FORMATS[guess.format].has_columns and guess.label is None:
             raise InputError(_unlabeled(name, file, guess, remembered))
         names = _header(file, guess)
         for wanted in used.keep:

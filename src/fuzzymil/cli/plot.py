@@ -26,7 +26,6 @@ class Kind(enum.StrEnum):
     """What to plot."""
 
     membership = "membership"
-    grid = "grid"
     space = "space"
     curves = "curves"
     roc = "roc"
@@ -63,7 +62,7 @@ def plot(
         Path | None,
         typer.Argument(
             metavar="DATA",
-            help="File with bags; not required for membership, grid, curves, surface and shapes.",
+            help="File with bags; not required for membership, curves, surface and shapes.",
             show_default=False,
         ),
     ] = None,
@@ -97,7 +96,6 @@ def plot(
     """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
 
     - membership: the fuzzy sets of each rule, before and after training
-    - grid: all rules by all features
     - space: instances and rules in two dimensions
     - curves: the loss over the training epochs
     - roc: the ROC curve on labeled bags
@@ -125,8 +123,6 @@ def plot(
         )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
-    if kind is Kind.curves and not hasattr(fitted, "history_"):
-        raise ParameterError(f"The rules of {model} were chosen, not trained: they have no curves.")
     for option, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
         if given is not None and kind is not owner:
             raise ParameterError(f"{option} is for plot {owner}, not for plot {kind}: omit it.")
@@ -203,10 +199,6 @@ def _figure(
     display: Any
     if kind is Kind.membership:
         display = plots.MembershipDisplay.from_rules(model, before, output=None if about is None else output)
-    elif kind is Kind.grid:
-        display = plots.RuleGridDisplay.from_rules(
-            model, before, bags=bags, outputs=None if about is None else [about.output]
-        )
     elif kind is Kind.space:
         place = None if chosen is None else chosen.ids.tolist()[0]
         display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))

@@ -40,7 +40,7 @@ class Guess:
 
     def __str__(self) -> str:
         known = FORMATS[self.format]
-        if known.columns is None:
+        if not known.has_columns:
             return known.title
         shown = [
             f"{role} {'column' if isinstance(at, str) else 'at position'} {at!r}"
@@ -80,7 +80,7 @@ def guess_format(
     file = DataFile(path, encoding)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-        return Guess(known.name, *(known.columns(file, bag, label) if known.columns else (None, None)), encoding)
+        return Guess(known.name, *known.roles(file, bag, label), encoding)
 
 
 def read_bags(
@@ -160,8 +160,6 @@ def read_bags(
     file = DataFile(path, encoding)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-    if isinstance(drop, str):
-        raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
     options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
     unusual = {"decimal": decimal != ".", "thousands": thousands is not None}
     given = {"drop": drop, **vars(options), "number_format": None, **unusual}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -96,11 +95,6 @@ class ExpertSystem(RuleEstimator):
 
     concludes_sets: ClassVar[bool]  # whether its rules do
 
-    t_norm: str | None = None
-    s_norm: str | None = None
-    aggregation: str | None = None
-    alpha: Any = None
-    default: Any = None
     threshold: float | None = 0.5
     pos_label: Any = None
     missing: str = "error"
@@ -138,10 +132,6 @@ class ExpertSystem(RuleEstimator):
 
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
-
-    def _chosen(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return those of the parameters that are not None."""
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def _bags(self, X: Any) -> Bags:
         self._check_settings()
@@ -183,6 +173,7 @@ class ExpertSystem(RuleEstimator):
     def _set_fitted(self, rules: Any, classes: Array | None, positive: int) -> None:
         """Set the fitted attributes; ``positive`` is the position of the class that a single output is about."""
         self.rules_ = rules
+        self._members = [rules]
         for name in ("classes_", "pos_label_"):  # from an earlier fit as a classifier
             self.__dict__.pop(name, None)
         if classes is not None:
@@ -251,9 +242,6 @@ class ExpertSystem(RuleEstimator):
     def _classifies(self) -> bool:
         return self.threshold is not None
 
-    def _n_outputs(self) -> int:
-        return len(self.rules_.outputs)
-
     def _class_reading(self) -> ClassReading | None:
         if self.threshold is None:
             return None
@@ -271,21 +259,6 @@ class ExpertSystem(RuleEstimator):
         assert self.threshold is not None
         # Around the threshold, so that the predicted class is the more probable one.
         return limited(output + (0.5 - self.threshold if self._n_outputs() == 1 else 0.0))
-
-    def instance_scores(self, X: Any) -> Array:
-        """Return the decision value (for a regressor, the output) of each instance, treated as a bag of its own.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
-        Returns
-        -------
-        array of shape (n_instances,) or (n_instances, n_outputs)
-            Instances are in the order of ``as_bags(X).instances``.
-        """
-        output, _ = self._infer(X, by_instance=True)
-        return self._decision(output) if self._classifies() else self._labels_of(output)
 
     @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
@@ -318,12 +291,6 @@ class ExpertSystem(RuleEstimator):
             Rows sum to one.
         """
         return self._probability(self._infer(X)[0])
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to their labels."""
-        labels, found = self._truth_and_predictions(X, y)
-        measure = accuracy_score if self._classifies() else r2_score
-        return float(measure(labels, found, sample_weight=sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "rules_")

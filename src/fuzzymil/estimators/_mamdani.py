@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, known_name, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._clusters import clustered
 from fuzzymil.estimators._expert import ExpertSystem, variables_of
 from fuzzymil.estimators.base import check_weights, warn_stopped
 from fuzzymil.estimators.inputs import (
@@ -28,9 +27,9 @@ from fuzzymil.estimators.inputs import (
 )
 from fuzzymil.estimators.parameters import Check, choice, either, integer, names, real
 from fuzzymil.estimators.persistence import loadable
-from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.estimators.rules import RuleClassifier
 from fuzzymil.inference.membership import Gaussian
+from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.mamdani import train
 from fuzzymil.learn.train.scaling import Measures, Scaling
@@ -41,7 +40,7 @@ from fuzzymil.rules.rule import Variable
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha")
 _DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
-_SETTINGS = (*_PREMISES, *_DEFUZZIFICATION, "default")
+_OPERATORS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 _OF_TRAINING = ("initial_rules_", "history_", "active_bounds_")
 
@@ -50,9 +49,16 @@ def _check_constraints(name: str, value: Any) -> None:
     Constraints.of(value)
 
 
+def _check_operators(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{name} must map names to settings, such as {{'t_norm': 'product'}}, got {value!r:.100}.")
+    for key in value:
+        known_name("operator", key, _OPERATORS)
+
+
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MIMamdani(ExpertSystem, ExplainableModel):
+class MIMamdani(ExpertSystem):
     """If-then rules applied to bags; rules conclude fuzzy sets (Mamdani inference).
 
     With ``rules`` this is an expert system: `infer` does not need `fit`, and `fit` checks the features, records the
@@ -72,11 +78,11 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         The rules, such as ``"IF hue is blue AND texture is not rough THEN sky is likely"``. None: learned.
     n_rules : int, default 10
         Number of rules to learn: at most as many are chosen; clusters are divided evenly among the classes.
-    t_norm, s_norm, aggregation, alpha, implication, accumulation, defuzzify, resolution, default : default None
-        As in `RuleBase` and `Defuzzification`. None: what the rules state (``USING implication = product``); otherwise
-        ``t_norm="min"``, ``aggregation="max"``, ``implication="min"``, ``accumulation="max"``,
-        ``defuzzify="centroid"``, and the middle of its range for an output that no rule concludes. Chosen rules are
-        joined as in `RuleBase.to_mamdani`.
+    operators : mapping or None, default None
+        Settings of `RuleBase` and `Defuzzification`: t_norm, s_norm, aggregation, alpha, implication, accumulation,
+        defuzzify, resolution and default, such as ``{"t_norm": "product", "defuzzify": "bisector"}``. For others, what
+        the rules state counts (``USING implication = product``); otherwise t_norm is "min", aggregation "max",
+        implication "min", accumulation "max", defuzzify "centroid", and default the middle of the output's range.
     threshold : float or None, default 0.5
         An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
     pos_label : label or None, default None
@@ -117,7 +123,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         The rules before training; only after training, as the next two.
     history_ : dict of str to array of shape (n_epochs,)
         Loss, error and greatest change of each epoch.
-    touched_ : list of Touched
+    active_bounds_ : list of Touched
         What training left at a bound.
     classes_ : array of shape (n_classes,)
         For a classifier. One output distinguishes two classes. Several outputs are named after their classes, and the
@@ -169,10 +175,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     outputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
     n_rules: int = 10
-    implication: str | None = None
-    accumulation: str | None = None
-    defuzzify: str | None = None
-    resolution: int | None = None
+    operators: Any = None
     init: str = "auto"
     max_epochs: int = 0
     learning_rate: float = 0.05
@@ -183,6 +186,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
     checks: ClassVar[Mapping[str, Check]] = {
         **ExpertSystem.checks,
         "n_rules": integer(1),
+        "operators": either(None, otherwise=_check_operators),
         "init": choice(("auto", "clusters", "select")),
         "max_epochs": integer(0),
         "learning_rate": real(low=0.0, open_low=True),
@@ -216,7 +220,7 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         return self._with_settings(self._of_this_kind(found))
 
     def _with_settings(self, rules: RuleBase) -> RuleBase:
-        return rules.with_settings(**self._chosen(_SETTINGS))
+        return rules.with_settings(**(self.operators or {}))
 
     def infer(self, X: Any) -> SetActivations:
         """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
@@ -321,8 +325,8 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         """
         rules = self._suitable(rules)
         model = copy.copy(self)
-        unset = dict.fromkeys((*_SETTINGS, "constraints"))
-        model.set_params(inputs=None, outputs=None, rules=rules, frozen=(), max_epochs=0, **unset)
+        unset = dict.fromkeys(("inputs", "outputs", "operators", "constraints"))
+        model.set_params(rules=rules, frozen=(), max_epochs=0, **unset)
         for name in _OF_TRAINING:
             model.__dict__.pop(name, None)
         model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
@@ -350,13 +354,14 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             self.n_rules,
             check_random_state(self.random_state),
         )
+        given = self.operators or {}
         premises = RuleBase.from_sets(
             {"gaussian": Gaussian.moved(scaling.shift, scaling.scale, found.centers, found.widths)},
             {"gaussian": np.broadcast_to(scaling.varies, found.centers.shape).astype(float)},
             np.zeros((len(found.centers), 1, 1)),
             feature_names=bags.feature_names,
             ranges=scaling.ranges,
-            **(_CUSTOMARY | self._chosen(_PREMISES)),
+            **(_CUSTOMARY | {name: value for name, value in given.items() if name in _PREMISES}),
         )
         one_positive(classes, self.pos_label)
         place = positive_class(classes, "", self.pos_label) if len(classes) == 2 else 1
@@ -365,13 +370,12 @@ class MIMamdani(ExpertSystem, ExplainableModel):
         conclusions = [
             {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
         ]
-        chosen = {"default": self.default} if self.default is not None else {}
         return dataclasses.replace(
             premises,
             rules=tuple(rule.concluding(said) for rule, said in zip(premises.rules, conclusions, strict=True)),
             outputs=tuple(Variable(name, TERMS, 0.0, 1.0) for name in names),
-            **{"default": ()} | chosen,
-            defuzzification=Defuzzification(**self._chosen(_DEFUZZIFICATION)),
+            default=given.get("default", ()),
+            defuzzification=Defuzzification(**{k: value for k, value in given.items() if k in _DEFUZZIFICATION}),
         )
 
     def _chosen_rules(self, bags: Bags, y: Any, sample_weight: Any) -> RuleBase:
@@ -419,10 +423,6 @@ class MIMamdani(ExpertSystem, ExplainableModel):
             return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
         return np.asarray(likely)
 
-    def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
-        super()._set_fitted(rules, classes, positive)
-        self._members = [rules]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.rules is None
@@ -452,3 +452,54 @@ def concluding(rules: RuleBase, output: str) -> RuleBase:
         default=(rules.default[k],),
         defuzzification=None if rules.defuzzification is None else rules.defuzzification.reordered([k]),
     )
+
+
+class Clusters(NamedTuple):
+    """Clusters of instances, each of one class."""
+
+    centers: Array  # (r, d)
+    widths: Array  # (r, d)
+    groups: Array  # (r,), the class of each
+
+
+def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState) -> Clusters:
+    """Cluster the instances of each class by k-means.
+
+    Parameters
+    ----------
+    x : array of shape (i, d)
+        Instances, standardized and complete.
+    groups : array of shape (i,)
+        Whole numbers from 0.
+    weights : array of shape (i,)
+        Greater than 0.
+    n_rules : int
+        Number of clusters in all; fewer if a group has fewer distinct instances than its share.
+    rng : RandomState
+
+    Examples
+    --------
+    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]])
+    >>> found = clustered(x, np.array([0, 0, 1, 1]), np.ones(4), 2, np.random.RandomState(0))
+    >>> found.centers.round(3).tolist(), found.widths.round(3).tolist(), found.groups.tolist()
+    ([[-0.9], [0.9]], [[0.1], [0.1]], [0, 1])
+    """
+    owner = np.zeros(len(x), int)  # the cluster of each instance
+    labels: list[int] = []
+    for group, share in enumerate(partition.even_split(n_rules, groups.max() + 1)):
+        members = np.flatnonzero(groups == group)
+        members = members[np.lexsort(x[members].T)]  # the order of instances must not matter
+        if len(members):
+            n_clusters = min(int(share), partition.n_distinct(x[members], int(share)))
+            centers = partition.centers_by("kmeans", x[members], n_clusters, rng)
+            distances = np.stack([np.square(x[members] - center).sum(axis=1) for center in centers], axis=1)
+            _, nearest = np.unique(distances.argmin(axis=1), return_inverse=True)
+            owner[members] = len(labels) + nearest
+            labels += [group] * (int(nearest.max()) + 1)
+    belongs = (owner == np.arange(len(labels))[:, None]) * weights  # (r, i)
+    total = belongs.sum(axis=1, keepdims=True)
+    means = belongs @ x / total
+    squares = np.stack([belong @ np.square(x - mean) for belong, mean in zip(belongs, means, strict=True)])
+    within = squares.sum(axis=0) / total.sum()
+    within = np.where(within > 0, within, 1.0)  # clusters of one point each: the spread of all instances
+    return Clusters(means, np.sqrt((squares + within) / (total + 1.0)), np.array(labels))

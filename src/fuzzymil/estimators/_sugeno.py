@@ -6,11 +6,9 @@ import copy
 import dataclasses
 from typing import Any, ClassVar, Self
 
-from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.estimators._expert import ExpertSystem, variables_of
 from fuzzymil.estimators.persistence import loadable
-from fuzzymil.estimators.rule_model import ExplainableModel
 from fuzzymil.rules import Activations, RuleBase
 from fuzzymil.rules.language import parser
 
@@ -28,7 +26,7 @@ _OPERATORS = (
 
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
-class MISugeno(ExpertSystem, ExplainableModel):
+class MISugeno(ExpertSystem):
     """If-then rules written by an expert, applied to bags; rules conclude numbers (MI-Sugeno).
 
     For each rule, the memberships of an instance are combined over its features, the truth of the instances over the
@@ -100,9 +98,14 @@ class MISugeno(ExpertSystem, ExplainableModel):
 
     inputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
+    t_norm: str | None = None
+    s_norm: str | None = None
+    aggregation: str | None = None
+    alpha: Any = None
     conclusion_aggregation: str | None = None
     conclusion_alpha: Any = None
     normalize: bool | None = None
+    default: Any = None
 
     @property
     def rule_base(self) -> RuleBase:
@@ -111,7 +114,7 @@ class MISugeno(ExpertSystem, ExplainableModel):
         return found
 
     def _described_rules(self) -> RuleBase:
-        given = self._chosen(_OPERATORS)
+        given = {name: value for name in _OPERATORS if (value := getattr(self, name)) is not None}
         if isinstance(self.rules, RuleBase):
             if self.inputs is not None:
                 raise ParameterError("A RuleBase already has its inputs: leave inputs out.")
@@ -173,10 +176,6 @@ class MISugeno(ExpertSystem, ExplainableModel):
         model.set_params(inputs=None, rules=rules, **dict.fromkeys(_OPERATORS))
         model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
         return model
-
-    def _set_fitted(self, rules: RuleBase, classes: Array | None, positive: int) -> None:
-        super()._set_fitted(rules, classes, positive)
-        self._members = [rules]
 
     def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:
         def sorted_as(values: Any) -> Any:

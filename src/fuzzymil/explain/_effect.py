@@ -16,8 +16,8 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.bags import Bags
+from fuzzymil.explain._explain import Reading
 from fuzzymil.explain._importance import mean_output, with_values
-from fuzzymil.explain.explanation import Reading
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Variable
 

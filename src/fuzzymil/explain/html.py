@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -10,16 +11,16 @@ from fuzzymil._utils import html
 from fuzzymil._utils.drawings import Bar, waterfall
 from fuzzymil._utils.text import typeset
 from fuzzymil.explain import words
-from fuzzymil.explain.parts import ConditionExplanation, Facts, PartExplanation, RuleExplanation
 from fuzzymil.rules.curves import Sketcher
 
-__all__ = ["reasons"]
+if TYPE_CHECKING:
+    from fuzzymil.explain.explanation import ConditionExplanation, Explanation, PartExplanation, RuleExplanation
 
 _CONDITIONS = 6
 _TOLD = 0.01  # of the greatest contribution: of a rule that adds less, the words suffice
 
 
-def reasons(explanation: Facts, sketchers: Sequence[Sketcher] = ()) -> Markup:
+def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Markup:
     """Return what adds up to the score, what each rule rests on, and what would change without the witnesses.
 
     Parameters
@@ -43,8 +44,8 @@ def reasons(explanation: Facts, sketchers: Sequence[Sketcher] = ()) -> Markup:
     signed = explanation.classes is not None or min(amounts) < 0
     bars = waterfall(amounts, joined=explanation.additive, signed=signed)
     items = [
-        _item(explanation, line, text, bar, sketchers, last=line is lines[-1])
-        for line, text, bar in zip(lines, words.number_column(amounts), bars, strict=True)
+        _item(explanation, *each, sketchers, last=each[0] is lines[-1])
+        for each in zip(lines, words.number_column(amounts), words.factors(explanation, lines), bars, strict=True)
     ]
     what = "What adds up to" if explanation.additive else "Contributions to"
     without = [html.element("li", typeset(text)) for text in words.counterfactual_lines(explanation, lines)]
@@ -58,7 +59,14 @@ def reasons(explanation: Facts, sketchers: Sequence[Sketcher] = ()) -> Markup:
 
 
 def _item(
-    explanation: Facts, line: words.Line, amount: str, bar: Bar, sketchers: Sequence[Sketcher], *, last: bool
+    explanation: Explanation,
+    line: words.Line,
+    amount: str,
+    factor: str,
+    bar: Bar,
+    sketchers: Sequence[Sketcher],
+    *,
+    last: bool,
 ) -> Markup:
     start = html.element("span", typeset(amount.strip()), kind="amount"), bar.svg
     if line.rule is None:
@@ -68,26 +76,13 @@ def _item(
     largest = max(map(abs, (explanation.baseline, *(each.contribution for each in explanation.rules))))
     if explanation.additive and abs(line.rule.contribution) <= _TOLD * largest:
         sketcher = None
-    return html.element("li", *start, _factors(explanation, line.rule), *_pieces(explanation, line.rule, sketcher))
+    said = factor.replace(" x ", " \N{MULTIPLICATION SIGN} ").replace(" - ", " \N{MINUS SIGN} ")
+    said += "" if explanation.additive else words.fires(line.rule)
+    heading = html.element("span", html.element("b", line.rule.name), " ", typeset(said))
+    return html.element("li", *start, heading, *_pieces(explanation, line.rule, sketcher))
 
 
-def _factors(explanation: Facts, rule: RuleExplanation) -> Markup:
-    """Return the name of a rule, and how its contribution comes about."""
-    said = words.number(rule.outputs[explanation.target])
-    if explanation.centered:
-        said = f"({said} - {words.number(explanation.threshold)})"
-    strength = f"{rule.strength:.3f}" if explanation.additive else words.number(rule.strength)
-    text = f" = {strength} \N{MULTIPLICATION SIGN} {said}"
-    if explanation.n_estimators > 1:
-        text += f" / {explanation.n_estimators} members"
-    if not explanation.additive:
-        text += f"; firing strength {words.degree(rule.log_firing)}"
-        if rule.witness is not None and explanation.n_instances > 1:
-            text += f"; witness: instance {rule.witness} ({words.percent(rule.share or 0.0)})"
-    return html.element("span", html.element("b", rule.name), typeset(text).replace(" - ", " \N{MINUS SIGN} "))
-
-
-def _pieces(explanation: Facts, rule: RuleExplanation, sketcher: Sketcher | None) -> list[Markup]:
+def _pieces(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher | None) -> list[Markup]:
     """Return the premise of a rule piece by piece: what each rests on in words, and the sets of its conditions."""
     found = []
     for text, why, parts in words.pieces(explanation, rule, _CONDITIONS):

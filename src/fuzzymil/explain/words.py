@@ -9,48 +9,22 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fuzzymil.explain.coverage import UNUSUAL
-from fuzzymil.explain.parts import (
-    ConditionExplanation,
-    Counterfactual,
-    Facts,
-    PartExplanation,
-    RuleExplanation,
-    Witness,
-)
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Quantified, conditions, parts_of, plain_conditions
 
-__all__ = [
-    "Line",
-    "Piece",
-    "chance",
-    "counterfactual_lines",
-    "default_lines",
-    "degree",
-    "explanation_text",
-    "headline",
-    "in_short",
-    "name_values",
-    "number",
-    "number_column",
-    "outcome",
-    "part_in_words",
-    "percent",
-    "pieces",
-    "rest_in_words",
-    "rests_on",
-    "rule_in_words",
-    "score_name",
-    "signed_number",
-    "start_in_words",
-    "sum_lines",
-    "the_score",
-    "value_of",
-]
+if TYPE_CHECKING:
+    from fuzzymil.explain.explanation import (
+        ConditionExplanation,
+        Counterfactual,
+        Explanation,
+        PartExplanation,
+        RuleExplanation,
+        Witness,
+    )
 
 _WIDTH = 80
 _LISTED = 8  # instances
@@ -98,24 +72,12 @@ def number_column(values: Sequence[float], *, signed: bool = True) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits.
-
-    Examples
-    --------
-    >>> number(0.12345), number(1234567.0)
-    ('0.123', '1.23e+06')
-    """
+    """Return a number with three digits."""
     return printer.format_number(value, 3)
 
 
 def signed_number(value: float) -> str:
-    """Return a number with three digits and its sign.
-
-    Examples
-    --------
-    >>> signed_number(1912.4), signed_number(-0.25)
-    ('+1910', '-0.25')
-    """
+    """Return a number with three digits and its sign."""
     return f"{'' if value < 0 else '+'}{number(value)}"
 
 
@@ -133,31 +95,19 @@ def chance(probability: float) -> str:
 
 
 def name_values(names: Sequence[str], values: Sequence[float]) -> str:
-    """Return names with their values.
-
-    Examples
-    --------
-    >>> name_values(["sky", "sea"], [0.5, 1.0])
-    'sky = 0.5, sea = 1'
-    """
+    """Return names with their values: ``sky = 0.5, sea = 1``."""
     return ", ".join(f"{printer.quoted(name)} = {number(value)}" for name, value in zip(names, values, strict=True))
 
 
 def percent(share: float) -> str:
-    """Return a share in percent.
-
-    Examples
-    --------
-    >>> percent(0.873), percent(0.0512)
-    ('87%', '5.1%')
-    """
+    """Return a share in percent: ``87%``, ``5.1%``."""
     return f"{100 * share:.{0 if share >= 0.1 else 1}f}%"
 
 
 # ---------------------------------------------------------------------- the score
 
 
-def score_name(explanation: Facts) -> str:
+def score_name(explanation: Explanation) -> str:
     """Return the name of the explained score: ``sky``, ``decision value``, ``logit``, ``logit of fox``."""
     if explanation.classes is None:
         return printer.quoted(explanation.outputs[explanation.target])
@@ -166,12 +116,12 @@ def score_name(explanation: Facts) -> str:
     return f"{explanation.scale} of {explanation.classes[explanation.target]}"
 
 
-def the_score(explanation: Facts) -> str:
+def the_score(explanation: Explanation) -> str:
     """Return `score_name` with its article, for use in a sentence: ``sky``, ``the decision value``."""
     return ("" if explanation.classes is None else "the ") + score_name(explanation)
 
 
-def outcome(explanation: Facts) -> str:
+def outcome(explanation: Explanation) -> str:
     """Return what the score means: ``probability of yes: 0.67``; empty for numbers."""
     if explanation.classes is None or explanation.probability is None:
         return ""
@@ -179,7 +129,7 @@ def outcome(explanation: Facts) -> str:
     return f"probability of {explanation.classes[place]}: {chance(explanation.probability[place])}"
 
 
-def start_in_words(explanation: Facts) -> str:
+def start_in_words(explanation: Explanation) -> str:
     """Return what an additive explanation starts from."""
     mean = f" (mean of {explanation.n_estimators} members)" if explanation.n_estimators > 1 else ""
     less = f" - {number(explanation.threshold)}" if explanation.threshold else ""
@@ -194,17 +144,11 @@ class Line(NamedTuple):
     text: str
 
 
-def sum_lines(explanation: Facts, max_rules: int | None = None) -> list[Line]:
+def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Line]:
     """Return what the score of an explanation is made up of; the last line is the score.
 
-    The default of additive rules comes first, then the rules that matter most, the other rules in one line, and what
-    comes from no rule.
-
-    Parameters
-    ----------
-    explanation : Explanation
-    max_rules : int, optional
-        Number of rules that have lines of their own. Default: 12 additive ones, otherwise 5.
+    The default of additive rules comes first, then the ``max_rules`` rules that matter most (default: 12 additive ones,
+    otherwise 5), the other rules in one line, and what comes from no rule.
 
     Examples
     --------
@@ -226,7 +170,7 @@ def sum_lines(explanation: Facts, max_rules: int | None = None) -> list[Line]:
     return [*lines, Line(explanation.score, None, score_name(explanation) + (f" -> {meaning}" if meaning else ""))]
 
 
-def _baseline(explanation: Facts) -> str:
+def _baseline(explanation: Explanation) -> str:
     if explanation.is_uncovered:
         return "default: no rule fires"
     if explanation.n_estimators > 1:
@@ -234,7 +178,7 @@ def _baseline(explanation: Facts) -> str:
     return "from no rule" if explanation.joined is None else "from the centroid to the bisector"
 
 
-def _split(explanation: Facts, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
+def _split(explanation: Explanation, max_rules: int | None) -> tuple[list[RuleExplanation], list[RuleExplanation]]:
     """Split rules into those to show, of normalized ones those that matter, and the rest."""
     rules = explanation.rules
     most = (_MOST_LINES if explanation.additive else _MOST_RULES) if max_rules is None else max_rules
@@ -261,7 +205,7 @@ def rest_in_words(rest: Sequence[RuleExplanation]) -> str:
 # ---------------------------------------------------------------------- rules and their parts
 
 
-def rule_in_words(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
+def rule_in_words(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> tuple[str, str]:
     """Return the premise and the conclusion of a rule as text.
 
     A long conjunction is shortened to the ``max_conditions`` conditions with the least support. A premise with OR or
@@ -334,7 +278,7 @@ class Piece(NamedTuple):
     parts: tuple[PartExplanation, ...]
 
 
-def pieces(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[Piece]:
+def pieces(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[Piece]:
     """Return the premise of a rule in pieces, each with what it rests on.
 
     Parts that are joined by AND are pieces of their own. Other premises are a single piece, with all of their parts.
@@ -422,7 +366,7 @@ def value_of(condition: ConditionExplanation) -> str:
 # ---------------------------------------------------------------------- the text, block by block
 
 
-def explanation_text(explanation: Facts, max_rules: int | None, max_conditions: int) -> str:
+def explanation_text(explanation: Explanation, max_rules: int | None, max_conditions: int) -> str:
     """Return an explanation as text; see `Explanation.to_text`."""
     if explanation.is_uncovered:
         return "\n".join(headline(explanation))
@@ -434,12 +378,12 @@ def explanation_text(explanation: Facts, max_rules: int | None, max_conditions: 
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def headline(explanation: Facts) -> list[str]:
+def headline(explanation: Explanation) -> list[str]:
     """Return what was predicted, how usual the bag is, and where a default was used instead of rules."""
     return [*_prediction(explanation), *_usual(explanation), *default_lines(explanation)]
 
 
-def _prediction(explanation: Facts) -> list[str]:
+def _prediction(explanation: Explanation) -> list[str]:
     count = "1 instance" if explanation.n_instances == 1 else f"{explanation.n_instances:,} instances, numbered from 0"
     start = f"Bag {explanation.bag} ({count})"
     if explanation.classes is None:
@@ -466,7 +410,7 @@ def _prediction(explanation: Facts) -> list[str]:
     return [f"{line}." for line in lines]
 
 
-def _usual(explanation: Facts) -> list[str]:
+def _usual(explanation: Explanation) -> list[str]:
     """Return how usual the bag is and, if it is not, why."""
     if explanation.coverage is None:
         return []
@@ -476,7 +420,7 @@ def _usual(explanation: Facts) -> list[str]:
     return [f"{text}, unlike the training bags: {explanation.unusual}."]
 
 
-def default_lines(explanation: Facts) -> list[str]:
+def default_lines(explanation: Explanation) -> list[str]:
     """Return where the default was used because no rule fires, if anywhere."""
     if explanation.default is None or explanation.additive:
         return []
@@ -487,22 +431,22 @@ def default_lines(explanation: Facts) -> list[str]:
     return [f"In member {members} no rule fires on this bag; the default, {default}, is used there."]
 
 
-def _sum(explanation: Facts, lines: Sequence[Line], max_conditions: int) -> list[str]:
+def _sum(explanation: Explanation, lines: Sequence[Line], max_conditions: int) -> list[str]:
     """Return what adds up to the score, in columns; of additive rules, with what each rests on."""
-    factors = _factors(explanation, lines)
-    wide = max(map(len, factors))
+    products = factors(explanation, lines)
+    wide = max(map(len, products))
     found = [] if explanation.additive else [_formula(explanation)]
-    for amount, factor, line in zip(number_column([line.amount for line in lines]), factors, lines, strict=True):
+    for amount, factor, line in zip(number_column([line.amount for line in lines]), products, lines, strict=True):
         if line is lines[-1]:
             found.append(f"  {'-' * len(amount)}")
         if explanation.additive:
             found += _explained(explanation, line, f"  {amount} {factor:{wide}}  ", max_conditions)
         else:
-            found.append(f"  {amount} {factor:{wide}}  {line.text}{_firing(line.rule)}")
+            found.append(f"  {amount} {factor:{wide}}  {line.text}{fires(line.rule)}")
     return found
 
 
-def _factors(explanation: Facts, lines: Sequence[Line]) -> list[str]:
+def factors(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
     """Return how the amount of each line comes about, ``= 0.593 x 1``; empty if it is not from one rule."""
     less = f" - {number(explanation.threshold)}" if explanation.centered and not explanation.additive else ""
     by_members = f" / {explanation.n_estimators}" if explanation.n_estimators > 1 else ""
@@ -515,7 +459,7 @@ def _factors(explanation: Facts, lines: Sequence[Line]) -> list[str]:
     return found
 
 
-def _formula(explanation: Facts) -> str:
+def _formula(explanation: Explanation) -> str:
     words = ("strength", "conclusion")
     if any(rule.concluded for rule in explanation.rules):
         words = ("share", "number") if explanation.joined is None else ("share of the joined set", "its center")
@@ -524,14 +468,15 @@ def _formula(explanation: Facts) -> str:
     return f"Contributions to {the_score(explanation)} ({words[0]} x {said}{by_members}):"
 
 
-def _firing(rule: RuleExplanation | None) -> str:
+def fires(rule: RuleExplanation | None) -> str:
+    """Return how strongly a rule fires, and on which witness: ``, fires at 0.607, witness 0 (100%)``."""
     if rule is None:
         return ""
     witness = "" if rule.witness is None else f", witness {rule.witness} ({percent(rule.share or 0.0)})"
     return f", fires at {degree(rule.log_firing)}{witness}"
 
 
-def _explained(explanation: Facts, line: Line, start: str, max_conditions: int) -> list[str]:
+def _explained(explanation: Explanation, line: Line, start: str, max_conditions: int) -> list[str]:
     """Return a line of an additive sum, and below it what its rule rests on."""
     if line.rule is None:
         return _hanging(start, line.text)
@@ -560,7 +505,7 @@ def _hanging(start: str, text: str) -> list[str]:
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def _rule(explanation: Facts, rule: RuleExplanation, max_conditions: int) -> list[str]:
+def _rule(explanation: Explanation, rule: RuleExplanation, max_conditions: int) -> list[str]:
     """Return a rule as text, and what it rests on: for quantified parts in a line each, else in columns."""
     premise, conclusion = rule_in_words(explanation, rule, max_conditions)
     lines = [f"{rule.name}: IF {premise} THEN {conclusion}"]
@@ -596,7 +541,7 @@ def _remarks(condition: ConditionExplanation) -> str:
     )
 
 
-def counterfactual_lines(explanation: Facts, lines: Sequence[Line]) -> list[str]:
+def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> list[str]:
     """Return what the prediction would be without each witness of the rules in these lines, if it would change."""
     if explanation.n_instances == 1:
         return ["The bag has a single instance, so none can be left out."]
@@ -606,7 +551,7 @@ def counterfactual_lines(explanation: Facts, lines: Sequence[Line]) -> list[str]
     return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
 
 
-def _would_be(explanation: Facts, found: Counterfactual) -> str:
+def _would_be(explanation: Explanation, found: Counterfactual) -> str:
     text = f"Without instance {found.instance}, {the_score(explanation)} would "
     if number(found.score) == number(explanation.score):
         return f"{text}hardly change."

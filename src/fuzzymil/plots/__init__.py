@@ -2,7 +2,6 @@
 
 from fuzzymil._utils.statistics import brier_score
 from fuzzymil.plots._curves import CurvesDisplay, Line
-from fuzzymil.plots._difference import DifferenceDisplay, TermPanel
 from fuzzymil.plots._evaluation import (
     DataDiagnosisDisplay,
     ReliabilityCurve,
@@ -11,9 +10,9 @@ from fuzzymil.plots._evaluation import (
     RocDisplay,
     true_positive_rates,
 )
-from fuzzymil.plots._explanation import ExplanationDisplay, JoinedSetDisplay
+from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, ShapePanel, ShapesDisplay
-from fuzzymil.plots._sets import MembershipDisplay, RuleGridDisplay
+from fuzzymil.plots._sets import DifferenceDisplay, JoinedSetDisplay, MembershipDisplay, TermPanel
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
 from fuzzymil.plots._surface import FiringDisplay, SurfaceDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
@@ -36,7 +35,6 @@ __all__ = [
     "ReliabilityDisplay",
     "RocCurve",
     "RocDisplay",
-    "RuleGridDisplay",
     "RuleOutline",
     "Shape",
     "ShapePanel",

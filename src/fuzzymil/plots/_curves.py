@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
-from fuzzymil.plots.style import add_legend, add_title, as_written, bare, distinct
+from fuzzymil.plots.style import add_legend, add_title, as_written, bare, distinct, panels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,16 +98,8 @@ class CurvesDisplay:
         """Draw the figure and return it."""
         labels = list(dict.fromkeys(line.label for lines in self.panels.values() for line in lines))
         styles = dict(zip(labels, distinct(len(labels)), strict=True))
-        rows = -(-len(self.panels) // self.columns)
-        columns = -(-len(self.panels) // rows)  # as even as possible: four panels make two rows of two
-        figure, axes = plt.subplots(
-            rows,
-            columns,
-            figsize=(0.6 + 3.2 * columns, 0.9 + 2.4 * rows),
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-        )
+        figure, axes = panels(len(self.panels), self.columns, (3.2, 2.4), (0.6, 0.9))
+        columns = axes.shape[1]
         handles: dict[str, Any] = {}
         for axis, (name, lines) in zip(axes.flat, self.panels.items(), strict=False):
             for line in lines:
@@ -117,8 +108,6 @@ class CurvesDisplay:
             axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
             axis.set_ylim(bottom=0)
             bare(axis)
-        for axis in axes.flat[len(self.panels) :]:
-            axis.set_visible(False)
         for column in range(columns):
             last = (len(self.panels) - 1 - column) // columns
             axes[last, column].set_xlabel("epoch", fontsize=9)

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
@@ -17,9 +16,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
-from fuzzymil.estimators import Fold
 from fuzzymil.learn.choose import DataDiagnosis, Method
-from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, distinct, grid, subplots
 
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores or probabilities
 
@@ -115,23 +113,17 @@ class RocDisplay:
     curves : list of RocCurve
     rates : array of shape (n_rates,)
         False positive rates at which the curves are known.
-    marks : tuple of float
-        False positive rates to mark, among ``rates``.
     xlabel, ylabel : str
 
     Examples
     --------
     >>> folds = [([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), ([0, 1, 0, 1], [0.2, 0.9, 0.3, 0.6])]
-    >>> display = RocDisplay.from_scores({"rules": folds}, marks=[0.25])
-    >>> display.curves[0].legend
+    >>> RocDisplay.from_scores({"rules": folds}).curves[0].legend
     'rules: AUC 0.875 ± 0.177 (n = 2)'
-    >>> display.detected(0.25)
-    {'rules': (0.75, 0.3535533905932738)}
     """
 
     curves: list[RocCurve]
     rates: Array
-    marks: tuple[float, ...] = ()
     xlabel: str = "false positive rate"
     ylabel: str = "true positive rate"
 
@@ -141,7 +133,6 @@ class RocDisplay:
         scores: Mapping[str, Sequence[Pair]],
         *,
         pos_label: Any = None,
-        marks: Sequence[float] = (),
         xlabel: str = "false positive rate",
         ylabel: str = "true positive rate",
     ) -> RocDisplay:
@@ -153,36 +144,17 @@ class RocDisplay:
             By method: one pair of arrays of shape (n_bags,) per fold, labels and scores.
         pos_label : label, optional
             Default: the second of the two labels in sorted order.
-        marks : sequence of float
-            False positive rates to mark.
         xlabel, ylabel : str
             For example ``"false-alarm rate"`` and ``"detection rate"``.
         """
-        if not scores:
-            raise ParameterError("There is nothing to draw: pass scores={'name': [(truth, scores), ...]}.")
-        for mark in marks:
-            if not 0 <= mark <= 1:
-                raise ParameterError(f"marks must be false positive rates from 0 to 1, got {mark!r}.")
-        folds = {label: _check_folds(label, given, "scores") for label, given in scores.items()}
-        chosen = _positive(folds, pos_label)
-        rates = np.union1d(_RATES, np.asarray(marks, float))
+        folds, chosen = _check(scores, "scores", pos_label)
         curves = [
-            _roc_curve(str(label), [(truth == chosen, values) for truth, values in given], rates)
-            for label, given in folds.items()
+            _roc_curve(label, [(truth == chosen, values) for truth, values in given]) for label, given in folds.items()
         ]
-        return cls(curves=curves, rates=rates, marks=tuple(map(float, marks)), xlabel=xlabel, ylabel=ylabel)
+        return cls(curves, _RATES, xlabel, ylabel)
 
     @classmethod
-    def from_classes(
-        cls,
-        folds: Sequence[Pair],
-        classes: Sequence[Any],
-        *,
-        pos_label: Any = None,
-        marks: Sequence[float] = (),
-        xlabel: str = "false positive rate",
-        ylabel: str = "true positive rate",
-    ) -> RocDisplay:
+    def from_classes(cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None) -> RocDisplay:
         """Compute the curves of classes, each against the rest, and their mean (macro average).
 
         Of two classes there is one curve, about the second. Colors are those that the classes have everywhere.
@@ -196,8 +168,6 @@ class RocDisplay:
             In the order of the scores; of two, the positive one last.
         pos_label : label, optional
             The class to show. Default: the second of two, or all of several.
-        marks, xlabel, ylabel
-            See `from_scores`.
 
         Examples
         --------
@@ -210,75 +180,36 @@ class RocDisplay:
         columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
         curves = []
         for place in _shown_classes(names, pos_label):
-            own = [(truth == names[place], scores[:, place]) for truth, scores in columns]
             label = str(names[place]) if len(names) == 2 else f"{names[place]} against the rest"
-            display = cls.from_scores({label: own}, pos_label=True, marks=marks, xlabel=xlabel, ylabel=ylabel)
-            curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
+            own = {label: [(truth == names[place], scores[:, place]) for truth, scores in columns]}
+            (curve,) = cls.from_scores(own, pos_label=True).curves
+            curves.append(dataclasses.replace(curve, color=class_color(place, len(names))))
         if len(curves) > 1:
             detected = np.mean([curve.detected for curve in curves], axis=0)
             areas = np.mean([curve.areas for curve in curves], axis=0)
             curves.append(RocCurve("mean of the classes", detected, areas, _MEAN))
-        return dataclasses.replace(display, curves=curves)
+        return cls(curves, _RATES)
 
-    def detected(self, rate: float) -> dict[str, tuple[float, float | None]]:
-        """Return mean and standard deviation of each method's true positive rate at one of ``rates``."""
-        found = np.flatnonzero(np.isclose(self.rates, rate, rtol=0, atol=1e-12))
-        if not len(found):
-            raise ParameterError(f"The curves are not known at {rate!r}: pass marks=[{rate!r}] to from_scores.")
-        return {
-            curve.label: (
-                float(curve.mean[found[0]]),
-                None if curve.deviation is None else float(curve.deviation[found[0]]),
-            )
-            for curve in self.curves
-        }
-
-    def plot(self, title: str | None = None, *, max_rate: float = 1.0, bands: bool = True) -> Figure:
+    def plot(self, title: str | None = None, *, bands: bool = True) -> Figure:
         """Draw the figure and return it.
 
         Parameters
         ----------
         title : str, optional
-        max_rate : float
-            Greatest false positive rate to show.
         bands : bool
             Whether to draw bands of one standard deviation. With many methods they overlap.
         """
-        if not 0 < max_rate <= 1:
-            raise ParameterError(f"max_rate must be greater than 0 and at most 1, got {max_rate!r}.")
         banded = bands and any(curve.deviation is not None for curve in self.curves)
-        labels = [textwrap.fill(self._legend(curve), _LINE) for curve in self.curves]
-        n_lines = sum(label.count("\n") + 1 for label in labels) + banded
-        height = 5.3 + 0.19 * n_lines + (0.3 if title else 0.0) + (0.2 if self.marks else 0.0)
-        figure, axis = plt.subplots(figsize=(5.4, height), layout="constrained")
+        labels, height = _legend_texts(self.curves, title)
+        figure, ((axis,),) = subplots(1, 1, (5.4, 5.4 + height + 0.19 * banded))
         styles = _styles(self.curves)
         lines = [self._draw(axis, curve, style, bands) for curve, style in zip(self.curves, styles, strict=True)]
-        for mark in self.marks:
-            axis.axvline(mark, color="black", linewidth=0.8, linestyle=":", zorder=1)
-            if mark <= max_rate:
-                axis.annotate(
-                    f"{mark:g}",
-                    (mark, 1.012),
-                    xycoords=("data", "axes fraction"),
-                    fontsize=7,
-                    ha="center",
-                    va="bottom",
-                    rotation=90,
-                )
-        _square(axis, max_rate)
+        _square(axis)
         axis.set_xlabel(as_written(self.xlabel), fontsize=9)
         axis.set_ylabel(as_written(self.ylabel), fontsize=9)
         add_title(figure, title)
         add_legend(figure, lines, labels, title="bands: one standard deviation" if banded else "", handlelength=3.2)
         return figure
-
-    def _legend(self, curve: RocCurve) -> str:
-        if not self.marks:
-            return curve.legend
-        found = curve.mean[np.searchsorted(self.rates, self.marks)]
-        return (
-            f"{curve.legend}; {', '.join(f'{value:.2f}' for value in found)} at the mark{'s' if len(found) > 1 else ''}"
-        )
 
     def _draw(self, axis: Any, curve: RocCurve, style: dict[str, Any], bands: bool) -> Any:
         look = {"color": style["color"], "linestyle": style["linestyle"], "linewidth": 1.7}
@@ -288,18 +219,6 @@ class RocDisplay:
             low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
             low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # rates are between 0 and 1
             axis.fill_between(self.rates, low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=2)
-        if self.marks:
-            places = np.searchsorted(self.rates, self.marks)
-            axis.plot(
-                self.rates[places],
-                curve.mean[places],
-                linestyle="",
-                marker=style["marker"],
-                color=style["color"],
-                markeredgecolor="white",
-                markersize=6,
-                zorder=4,
-            )
         return line
 
 
@@ -403,54 +322,12 @@ class ReliabilityDisplay:
         n_bins : int
             Number of bins of equal width.
         """
-        if not probabilities:
-            raise ParameterError("There is nothing to draw: pass {'name': [(truth, probabilities), ...]}.")
         if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
             raise ParameterError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
-        folds = {label: _check_folds(label, given, "probabilities") for label, given in probabilities.items()}
-        chosen = _positive(folds, pos_label)
+        folds, chosen = _check(probabilities, "probabilities", pos_label)
         edges = np.linspace(0.0, 1.0, n_bins + 1)
-        return cls(
-            [_reliability_curve(str(label), given, chosen, edges) for label, given in folds.items()], edges, str(chosen)
-        )
-
-    @classmethod
-    def from_folds(
-        cls, folds: Mapping[str, Sequence[Fold]], *, pos_label: Any = None, n_bins: int = 10
-    ) -> ReliabilityDisplay:
-        """Compute the curves on the held-out bags of a cross-validation.
-
-        Parameters
-        ----------
-        folds : dict of str to list of Fold
-            By method: what `fuzzymil.estimators.cross_validate` returned for it.
-        pos_label : label, optional
-            Default: the second of two classes.
-        n_bins : int
-            Number of bins of equal width.
-
-        Examples
-        --------
-        >>> from fuzzymil import RuleClassifier
-        >>> from fuzzymil.datasets import make_two_concepts
-        >>> from fuzzymil.estimators import cross_validate
-        >>> bags = make_two_concepts(random_state=0)
-        >>> (found,) = cross_validate([RuleClassifier(random_state=0)], bags, cv=3)
-        >>> int(ReliabilityDisplay.from_folds({"rules": found}).curves[0].counts.sum()) == bags.n_bags
-        True
-        """
-        pairs: dict[str, list[Pair]] = {}
-        for label, given in folds.items():
-            pairs[label] = []
-            for fold in given:
-                if fold.probabilities is None:
-                    raise InputError(f"{label!r}: a {type(fold.model).__name__} has no probabilities.")
-                classes = np.asarray(fold.model.classes_).tolist()
-                if pos_label is None and len(classes) != 2:
-                    raise ParameterError(f"{label!r} has the classes {listed(classes)}: choose one, pos_label=....")
-                (place,) = _shown_classes(classes, pos_label)
-                pairs[label].append((fold.truth, fold.probabilities[:, place]))
-        return cls.from_probabilities(pairs, pos_label=pos_label, n_bins=n_bins)
+        curves = [_reliability_curve(label, given, chosen, edges) for label, given in folds.items()]
+        return cls(curves, edges, str(chosen))
 
     @classmethod
     def from_classes(
@@ -489,22 +366,14 @@ class ReliabilityDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        labels = [textwrap.fill(curve.legend, _LINE) for curve in self.curves]
-        n_lines = sum(label.count("\n") + 1 for label in labels) + 1
-        figure, (axis, below) = plt.subplots(
-            2,
-            1,
-            figsize=(5.4, 6.5 + 0.19 * n_lines + (0.3 if title else 0.0)),
-            height_ratios=(4.6, 1),
-            sharex=True,
-            layout="constrained",
-        )
+        labels, height = _legend_texts(self.curves, title)
+        figure, ((axis,), (below,)) = subplots(2, 1, (5.4, 6.7 + height), height_ratios=(4.6, 1), sharex=True)
         styles = _styles(self.curves)
         lines = [self._draw(axis, curve, style) for curve, style in zip(self.curves, styles, strict=True)]
         self._draw_counts(below, styles)
         _square(axis)
         below.set_box_aspect(0.2)  # as wide as the one above
-        _grid(below)
+        grid(below, "both")
         below.set_xlabel(as_written(f"predicted probability of {self.positive}"), fontsize=9)
         axis.set_ylabel(as_written(f"share of bags labeled {self.positive}"), fontsize=9)
         below.set_ylabel("bags", fontsize=9)
@@ -531,6 +400,21 @@ class ReliabilityDisplay:
 
 
 # ---------------------------------------------------------------------- what both share
+
+
+def _check(
+    given: Mapping[str, Sequence[Pair]], what: str, pos_label: Any
+) -> tuple[dict[str, list[tuple[Array, Array]]], Any]:
+    """Return the folds of each method as arrays, and the positive label: the second of two if it is not chosen."""
+    if not given:
+        raise ParameterError(f"There is nothing to draw: pass {{'name': [(truth, {what}), ...]}}.")
+    folds = {str(label): _check_folds(label, own, what) for label, own in given.items()}
+    known = np.unique(np.concatenate([truth for own in folds.values() for truth, _ in own])).tolist()
+    if pos_label is None and len(known) != 2:
+        raise ParameterError(f"Expected two labels, got {listed(known)}: choose the positive one, pos_label=....")
+    if pos_label is not None and pos_label not in known:
+        raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {pos_label!r}.")
+    return folds, known[1] if pos_label is None else pos_label
 
 
 def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
@@ -562,16 +446,6 @@ def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Arr
     return folds
 
 
-def _positive(folds: Mapping[str, Sequence[tuple[Array, Array]]], wanted: Any) -> Any:
-    """Return the positive label; if it is not chosen, the second of two."""
-    known = np.unique(np.concatenate([truth for given in folds.values() for truth, _ in given])).tolist()
-    if wanted is None and len(known) != 2:
-        raise ParameterError(f"Expected two labels, got {listed(known)}: choose the positive one, pos_label=....")
-    if wanted is not None and wanted not in known:
-        raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {wanted!r}.")
-    return known[1] if wanted is None else wanted
-
-
 def _shown_classes(classes: Sequence[Any], pos_label: Any) -> Sequence[int]:
     """Return the positions of the classes to show: the positive one, the second of two, or all of several."""
     if pos_label is None:
@@ -591,12 +465,9 @@ def _by_class(scores: npt.ArrayLike, n_classes: int) -> Array:
     return found
 
 
-def _roc_curve(label: str, folds: Sequence[tuple[Array, Array]], rates: Array) -> RocCurve:
-    detected = np.array([true_positive_rates(truth, scores, rates) for truth, scores in folds])
+def _roc_curve(label: str, folds: Sequence[tuple[Array, Array]]) -> RocCurve:
+    detected = np.array([true_positive_rates(truth, scores, _RATES) for truth, scores in folds])
     return RocCurve(label, detected, np.array([roc_auc_score(truth, scores) for truth, scores in folds]))
-
-
-# How well each kind of rules, and simple methods, explain the labels of bags.
 
 
 def _reliability_curve(
@@ -619,22 +490,19 @@ def _styles(curves: Sequence[RocCurve | ReliabilityCurve]) -> list[dict[str, Any
     ]
 
 
-def _square(axis: Any, right: float = 1.0) -> None:
+def _square(axis: Any) -> None:
     """Make square axes of shares, with the diagonal."""
     axis.plot([0, 1], [0, 1], color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-    axis.set_xlim(-0.01 * right, 1.01 * right)
-    axis.set_ylim(-0.01, 1.01)
-    axis.set_box_aspect(1)
-    if right == 1:
-        axis.xaxis.set_major_locator(MultipleLocator(0.2))
+    axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), box_aspect=1)
+    axis.xaxis.set_major_locator(MultipleLocator(0.2))
     axis.yaxis.set_major_locator(MultipleLocator(0.2))
-    _grid(axis)
+    grid(axis, "both")
 
 
-def _grid(axis: Any) -> None:
-    axis.grid(color="#E5E5E5", linewidth=0.6)
-    axis.set_axisbelow(True)
-    bare(axis)
+def _legend_texts(curves: Sequence[RocCurve | ReliabilityCurve], title: str | None) -> tuple[list[str], float]:
+    """Return the entries of a legend, and the inches that they and a title need."""
+    labels = [textwrap.fill(curve.legend, _LINE) for curve in curves]
+    return labels, 0.19 * sum(label.count("\n") + 1 for label in labels) + (0.3 if title else 0.0)
 
 
 # ---------------------------------------------------------------------- kinds of rules
@@ -660,7 +528,6 @@ class DataDiagnosisDisplay:
     >>> figure = DataDiagnosisDisplay(found.methods).plot()
     >>> [axis.get_title() for axis in figure.axes]
     ['accuracy', 'AUC', 'deviance explained']
-    >>> plt.close(figure)
     """
 
     methods: tuple[Method, ...]
@@ -675,14 +542,7 @@ class DataDiagnosisDisplay:
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         names = list(self.methods[0].measures)
-        figure, axes = plt.subplots(
-            1,
-            len(names),
-            figsize=(2.6 + 2.2 * len(names), 0.9 + 0.3 * len(self.methods)),
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-        )
+        figure, axes = subplots(1, len(names), (2.6 + 2.2 * len(names), 0.9 + 0.3 * len(self.methods)), sharey=True)
         for axis, name in zip(axes[0], names, strict=True):
             self._draw(axis, name)
         axes[0, 0].set_yticks(
@@ -702,6 +562,4 @@ class DataDiagnosisDisplay:
             axis.errorbar(mean, row, xerr=deviation, color="#222222", capsize=2, linewidth=1)
         axis.axvline(self.methods[-1].measures[name].mean, color="#222222", linewidth=0.9, linestyle=":")
         axis.set_title(_TITLES.get(name, name), fontsize=9, fontweight="bold")
-        axis.grid(axis="x", color="#DDDDDD", linewidth=0.6)
-        axis.set_axisbelow(True)
-        bare(axis)
+        grid(axis, "x")

@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -16,11 +15,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError, described
-from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation, explain
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil.explain import ConditionExplanation, Explanation, PartExplanation, RuleExplanation
 from fuzzymil.explain.words import (
     degree,
-    number,
     number_column,
     pieces,
     rests_on,
@@ -29,23 +27,8 @@ from fuzzymil.explain.words import (
     sum_lines,
     the_score,
 )
-from fuzzymil.plots._rules import rules_of
-from fuzzymil.plots.style import (
-    FAINT,
-    HIGH,
-    LOW,
-    WITNESS,
-    add_colorbar,
-    add_legend,
-    as_written,
-    bare,
-    class_look,
-    shorten,
-)
+from fuzzymil.plots.style import FAINT, HIGH, LOW, WITNESS, add_colorbar, bare, shorten, subplots
 from fuzzymil.rules.language.printer import format_number
-
-# Contributions as bars: from zero, or each from where the one before ends.
-
 
 Bar = tuple[float, int, float]  # its place, the number of rows that it spans, and the amount
 
@@ -53,45 +36,19 @@ _TOTAL = "#333333"
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
 
 
-def draw_bars(axis: Any, bars: Sequence[Bar]) -> None:
-    """Draw bars from zero; the last is the sum."""
-    _draw(axis, bars, [0.0] * len(bars))
+def _draw_bars(axis: Any, bars: Sequence[Bar], *, joined: bool, logit: bool) -> None:
+    """Draw bars, the last of which is the sum, from zero or, if joined, each from where the one before ends.
 
-
-def draw_waterfall(axis: Any, bars: Sequence[Bar], *, logit: bool) -> None:
-    """Draw bars that start where the one before ends; the last is the sum, from zero.
-
-    Parameters
-    ----------
-    axis : matplotlib Axes
-    bars : sequence of Bar
-    logit : bool
-        Whether the sum is the logit of a probability, which an axis on top shows.
+    If the sum is the logit of a probability, an axis on top shows that.
     """
     amounts = [amount for _, _, amount in bars]
-    starts = [0.0, *np.cumsum(amounts[:-2]).tolist(), 0.0]
-    _draw(axis, bars, starts)
-    for (place, rows, _), (after, later, _), level in zip(bars[:-1], bars[1:], np.cumsum(amounts[:-1]), strict=True):
-        ends = place + _half(rows), after - _half(later)
-        axis.plot([level, level], ends, color=FAINT, linewidth=0.8, zorder=1)
-    if logit:
-        _show_probabilities(axis)
-
-
-def _draw(axis: Any, bars: Sequence[Bar], starts: Sequence[float]) -> None:
-    amounts = [amount for _, _, amount in bars]
+    starts = [0.0, *np.cumsum(amounts[:-2]).tolist(), 0.0] if joined else [0.0] * len(bars)
     for n, ((place, rows, amount), start, text) in enumerate(zip(bars, starts, number_column(amounts), strict=True)):
         color = _TOTAL if n == len(bars) - 1 else HIGH if amount > 0 else LOW
         axis.barh(place, amount, left=start, color=color, height=2 * _half(rows), zorder=2)
-        axis.annotate(
-            text.strip(),
-            (start + amount, place),
-            xytext=(-3 if amount < 0 else 3, 0),
-            textcoords="offset points",
-            ha="right" if amount < 0 else "left",
-            va="center",
-            fontsize=8,
-        )
+        look = {"ha": "right" if amount < 0 else "left", "va": "center", "fontsize": 8}
+        offset = (-3 if amount < 0 else 3, 0)
+        axis.annotate(text.strip(), (start + amount, place), xytext=offset, textcoords="offset points", **look)
     axis.axvline(0, color="black", linewidth=0.8)
     axis.axhline(bars[-1][0] - 0.5, color="black", linewidth=0.8)
     ends = [0.0, *starts, *(start + amount for start, amount in zip(starts, amounts, strict=True))]
@@ -101,6 +58,12 @@ def _draw(axis: Any, bars: Sequence[Bar], starts: Sequence[float]) -> None:
     bare(axis)
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="y", length=0, labelleft=False)
+    if not joined:
+        return
+    for (place, rows, _), (after, later, _), level in zip(bars[:-1], bars[1:], np.cumsum(amounts[:-1]), strict=True):
+        axis.plot([level] * 2, [place + _half(rows), after - _half(later)], color=FAINT, linewidth=0.8, zorder=1)
+    if logit:
+        _show_probabilities(axis)
 
 
 def _half(rows: int) -> float:
@@ -261,14 +224,10 @@ class ExplanationDisplay:
         detailed = any(self.conditions)
         texts = [*(met.text for row in self.conditions for met in row), *self.further]
         middle_wide = float(np.clip(_BAR + _LETTER * max(map(len, texts), default=0), 2.5, 4.0))
-        figure, (heat, *middle, bars) = plt.subplots(
-            1,
-            3 if detailed else 2,
-            figsize=(6.8 + wide + middle_wide * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)),
-            width_ratios=(wide, middle_wide, 3.0) if detailed else (wide, 3.0),
-            sharey=True,
-            layout="constrained",
-        )
+        size = 6.8 + wide + middle_wide * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)
+        widths = (wide, middle_wide, 3.0) if detailed else (wide, 3.0)
+        figure, axes = subplots(1, len(widths), size, width_ratios=widths, sharey=True)
+        heat, *middle, bars = axes[0]
         self._draw_truth(figure, heat, first)
         for axis in middle:
             self._draw_conditions(axis, first, middle_wide)
@@ -347,10 +306,8 @@ class ExplanationDisplay:
         ]
         below = [(float(first + len(self.rows) + n), 1, amount) for n, (_, amount) in enumerate(self.bars)]
         bars = [*of_rules, *below]
-        if self.start is None:
-            draw_bars(axis, bars)
-        else:
-            draw_waterfall(axis, [(0.0, 1, self.start[1]), *bars], logit=self.logit)
+        start = [] if self.start is None else [(0.0, 1, self.start[1])]
+        _draw_bars(axis, [*start, *bars], joined=self.start is not None, logit=self.logit)
         if len(self.rows) > len(self.contributions):
             for row in np.flatnonzero(np.diff(self.owners)):
                 axis.axhline(first + row + 0.5, color="#DDDDDD", linewidth=0.6, zorder=0)
@@ -430,145 +387,3 @@ def _labels(explanation: Explanation, rule: RuleExplanation) -> list[str]:
     texts[0] = texts[0] if explanation.additive else f"if {texts[0]}"
     found = ["\n".join(textwrap.wrap(text, _LINE, max_lines=2, placeholder=" ...")) for text in texts]
     return [f"{shorten(heading, _LINE)}\n{found[0]}", *found[1:]]
-
-
-# What Mamdani rules concluded about a bag: cut sets, the joined set, and its defuzzified point.
-
-
-_MOST_RULES = 8
-_POINTS = 250  # of a curve
-
-
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """The set that a rule concludes: as it is written, and cut off or scaled by the strength of the rule."""
-
-    label: str
-    whole: Array
-    cut: Array
-
-
-@dataclasses.dataclass
-class JoinedSetDisplay:
-    """The sets that rules concluded about a bag, the set they were joined into, and its defuzzified point.
-
-    Each rule that fires has a color: a dashed line is the term that it concludes, the filled area what is left of it at
-    the strength of the rule. The black line is the joined set, and the vertical line the output.
-
-    Parameters
-    ----------
-    values : array of shape (n_values,)
-        Of the output.
-    membership : array of shape (n_values,)
-        Of these values in the joined set.
-    cuts : list of Cut
-        One per rule, the strongest first.
-    point : float
-        The output.
-    axis : str
-        Name and unit of the output.
-    title : str
-    threshold : float or None
-        Output at which the decision of a classifier changes.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is shallow THEN risk is great
-    ... IF depth is deep THEN risk is small
-    ... ''')
-    >>> display = JoinedSetDisplay.from_rules(rules, [[[0.9], [0.3]]])
-    >>> round(display.point, 3), [cut.label for cut in display.cuts]
-    (0.389, ['Rule 2 (0.882): risk is small', 'Rule 1 (0.325): risk is great'])
-    >>> plt.close(display.plot())
-    """
-
-    values: Array
-    membership: Array
-    cuts: list[Cut]
-    point: float
-    axis: str
-    title: str = ""
-    threshold: float | None = None
-
-    @classmethod
-    def from_rules(
-        cls, rules: Any, bags: Any, bag: Any = None, *, output: str | None = None, max_rules: int = _MOST_RULES
-    ) -> JoinedSetDisplay:
-        """Infer a bag and show what the rules concluded.
-
-        Parameters
-        ----------
-        rules : RuleBase that concludes sets, or fitted MIMamdani
-        bags : Bags, or anything `as_bags` accepts
-            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
-        bag : id or position, optional
-        output : str, optional
-            Default: that of the predicted class, otherwise the first.
-        max_rules : int
-            Maximum number of rules: the strongest.
-        """
-        own = rules_of(rules)
-        if not own.concludes_sets:
-            raise ParameterError(f"Expected rules that conclude sets, or a fitted MIMamdani, got {described(rules)}.")
-        found = explain(own, bags, bag, output=output) if own is rules else rules.explain(bags, bag, output=output)
-        return cls.from_explanation(found, max_rules=max_rules)
-
-    @classmethod
-    def from_explanation(cls, explanation: Explanation, *, max_rules: int = _MOST_RULES) -> JoinedSetDisplay:
-        """Show the sets of an explanation of Mamdani rules; see `from_rules`."""
-        joined = explanation.joined
-        if joined is None:
-            raise ParameterError("There is no joined set: only Mamdani rules, unless they average numbers, make one.")
-        values = np.array(joined.values)
-        by_strength = sorted(
-            (rule for rule in explanation.rules if rule.index in joined.cuts and rule.firing > 0),
-            key=lambda rule: -rule.log_firing,
-        )
-        cuts = [
-            Cut(
-                label=f"{rule.name} ({degree(rule.log_firing)}): {rule.concluded}",
-                whole=np.array(joined.sets[rule.index]),
-                cut=np.array(joined.cuts[rule.index]),
-            )
-            for rule in by_strength[:max_rules]
-        ]
-        single = explanation.classes is not None and len(explanation.outputs) == 1
-        return cls(
-            values=values,
-            membership=np.array(joined.membership),
-            cuts=cuts,
-            point=joined.point,
-            axis=f"{joined.output} [{joined.unit}]" if joined.unit else joined.output,
-            title=f"Bag {explanation.bag}: {joined.output} = {number(joined.point)}",
-            threshold=explanation.threshold if single else None,
-        )
-
-    def plot(self, title: str | None = None) -> Figure:
-        """Draw the figure and return it."""
-        figure, axis = plt.subplots(figsize=(6.2, 3.0 + 0.2 * len(self.cuts)), layout="constrained")
-        handles: list[Any] = []
-        some = slice(None, None, max(len(self.values) // _POINTS, 1))
-        x = self.values[some]
-        looks = [class_look(place, 8) for place in range(len(self.cuts))]  # rules have no direction here
-        for style, cut in zip(looks, self.cuts, strict=True):
-            axis.plot(x, cut.whole[some], color=style["color"], linewidth=1.0, linestyle="--", alpha=0.7)
-            handles.append(axis.fill_between(x, cut.cut[some], color=style["color"], alpha=0.3, linewidth=0))
-        handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
-        handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
-        names = [*(shorten(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
-        if self.threshold is not None:
-            handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
-            names.append(f"threshold: {number(self.threshold)}")
-        half = float(self.values[1] - self.values[0]) / 2  # values are in the middle of their cells
-        axis.set_xlim(float(self.values[0]) - half, float(self.values[-1]) + half)
-        axis.set_ylim(0, 1.05 * max(1.0, float(self.membership.max(initial=0.0))))  # sums may exceed 1
-        axis.set_xlabel(as_written(self.axis))
-        axis.set_ylabel("membership")
-        bare(axis)
-        axis.set_title(as_written(self.title if title is None else title), fontsize=11)
-        add_legend(figure, handles, names, ncols=1)
-        return figure

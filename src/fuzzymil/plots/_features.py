@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -31,7 +30,10 @@ from fuzzymil.plots.style import (
     as_written,
     bare,
     class_look,
+    grid,
+    panels,
     shorten,
+    subplots,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
@@ -40,7 +42,7 @@ from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
 
 _COLUMNS = 3
-_LINE = "#4A5560"  # of predicted numbers, which have no class
+_LINE = "#4A5560"  # neither a class nor a direction
 
 
 @dataclasses.dataclass
@@ -67,7 +69,6 @@ class EffectDisplay:
     >>> display = EffectDisplay.from_model(model, bags, ["x1"])
     >>> [effect.feature for effect in display.effects]
     ['x1']
-    >>> plt.close(display.plot())
     """
 
     effects: list[Effect]
@@ -116,20 +117,10 @@ class EffectDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        columns = min(_COLUMNS, len(self.effects))
-        rows = -(-len(self.effects) // columns)
-        figure, axes = plt.subplots(
-            rows,
-            columns,
-            figsize=(0.8 + 3.4 * max(columns, 1.3), 1.2 + 2.7 * rows + (0.3 if title else 0.0)),
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-        )
+        room = 0.8 + (1.0 if len(self.effects) == 1 else 0.0), 1.5 if title else 1.2
+        figure, axes = panels(len(self.effects), _COLUMNS, (3.4, 2.7), room)
         for axis, effect in zip(axes.flat, self.effects, strict=False):
             self._draw(axis, effect)
-        for axis in axes.flat[len(self.effects) :]:
-            axis.set_visible(False)
         first = self.effects[0]
         if first.classifies:
             axes[0, 0].set_ylim(-0.12, 1.04)
@@ -165,16 +156,11 @@ class EffectDisplay:
             axis.plot(effect.values, curve.one_instance, color=color, linewidth=1.3, linestyle=(0, (4, 2)))
         half = 0.5 if scale.categories else 0.0
         ends = (float(effect.values[0]) - half, float(effect.values[-1]) + half)
-        edges = np.linspace(*ends, len(effect.counts) + 1)
-        if effect.counts.any():
-            foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.09) + axis.transAxes)
-            axis.stairs(effect.counts / effect.counts.max(), edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
+        _draw_counts(axis, effect.counts, ends)
         axis.set_xlim(*ends)
         scale.put_on(axis.xaxis)
         axis.set_xlabel(as_written(shorten(effect.variable.title, 40)), fontsize=9)
-        axis.grid(axis="y", color="#E5E5E5", linewidth=0.6)
-        axis.set_axisbelow(True)
-        bare(axis)
+        grid(axis, "y")
 
     def _legend(self, figure: Figure) -> None:
         curves = self.effects[0].curves
@@ -205,8 +191,6 @@ class EffectDisplay:
 
 Row = tuple[str, float, float]  # a feature or rule, the drop, and its standard deviation
 
-_COLOR = "#4A5560"  # neither a class nor a direction
-
 
 @dataclasses.dataclass
 class ImportanceDisplay:
@@ -231,7 +215,6 @@ class ImportanceDisplay:
     >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
     >>> len(display.features), len(display.rules)
     (2, 2)
-    >>> plt.close(display.plot())
     """
 
     features: list[Row]
@@ -281,19 +264,12 @@ class ImportanceDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        panels = [(name, rows) for name, rows in (("features", self.features), ("rules", self.rules)) if rows]
-        panels = panels or [("features", [])]
-        heights = [max(len(rows), 1) + 0.6 for _, rows in panels]
-        figure, axes = plt.subplots(
-            len(panels),
-            1,
-            figsize=(6.6, 1.1 + 0.33 * sum(heights) + (0.3 if title else 0.0)),
-            height_ratios=heights,
-            sharex=True,
-            squeeze=False,
-            layout="constrained",
-        )
-        for axis, (name, rows) in zip(axes[:, 0], panels, strict=True):
+        lists = [(name, rows) for name, rows in (("features", self.features), ("rules", self.rules)) if rows]
+        lists = lists or [("features", [])]
+        heights = [max(len(rows), 1) + 0.6 for _, rows in lists]
+        size = 6.6, 1.1 + 0.33 * sum(heights) + (0.3 if title else 0.0)
+        figure, axes = subplots(len(lists), 1, size, height_ratios=heights, sharex=True)
+        for axis, (name, rows) in zip(axes[:, 0], lists, strict=True):
             _draw(axis, name, rows)
         axes[-1, 0].set_xlabel(as_written(f"drop in {self.score_name}"), fontsize=9)
         add_title(figure, title)
@@ -303,24 +279,13 @@ class ImportanceDisplay:
 
 def _draw(axis: Any, name: str, rows: Sequence[Row]) -> None:
     places = np.arange(len(rows))
-    axis.barh(places, [drop for _, drop, _ in rows], height=0.6, color=_COLOR, alpha=0.85, zorder=2)
-    axis.errorbar(
-        [drop for _, drop, _ in rows],
-        places,
-        xerr=[std for _, _, std in rows],
-        linestyle="",
-        color="#111111",
-        capsize=2.5,
-        linewidth=1.0,
-        zorder=3,
-    )
+    whiskers = {"xerr": [std for _, _, std in rows], "ecolor": "#111111", "capsize": 2.5}
+    axis.barh(places, [drop for _, drop, _ in rows], height=0.6, color=_LINE, alpha=0.85, zorder=2, **whiskers)
     axis.axvline(0, color="black", linewidth=0.8)
     axis.set_yticks(places, ["\n".join(map(as_written, _wrapped(text))) for text, _, _ in rows])
     axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     axis.set_title(name, fontsize=9, fontweight="bold", loc="left")
-    axis.grid(axis="x", color="#E5E5E5", linewidth=0.6)
-    axis.set_axisbelow(True)
-    bare(axis)
+    grid(axis, "x")
     axis.tick_params(axis="y", length=0)
     if not rows:
         axis.text(0.5, 0.5, "no rule uses any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
@@ -463,24 +428,12 @@ class ShapesDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        n_panels = max(len(self.panels), 1)
-        columns = min(_COLUMNS, n_panels)
-        rows = -(-n_panels // columns)
-        figure, axes = plt.subplots(
-            rows,
-            columns,
-            figsize=(0.6 + 3.3 * columns, 0.8 + 2.7 * rows),
-            squeeze=False,
-            sharey=True,
-            layout="constrained",
-        )
+        figure, axes = panels(max(len(self.panels), 1), _COLUMNS, (3.3, 2.7), (0.6, 0.8))
         ends = [float(end) for panel in self.panels for shape in panel.shapes for end in (shape.y.min(), shape.y.max())]
         low, high = min([0.0, *ends]), max([0.0, *ends])
         lines = max((len(panel.shapes) for panel in self.panels), default=1)
         for axis, panel in zip(axes.flat, self.panels, strict=False):
             _draw_shapes(axis, panel)
-        for axis in axes.flat[len(self.panels) :]:
-            axis.set_visible(False)
         tall = high - low or 1.0
         axes[0, 0].set_ylim(low - 0.2 * tall, high + (0.08 + 0.09 * lines) * tall)  # above the curves is the legend
         figure.supylabel(as_written(f"added to {shorten(self.output, 30)}"), fontsize=9)
@@ -534,10 +487,8 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
             axis.text(*place, str(shape.rule), fontsize=6.5, color=color, ha="center", va="center", bbox=look)
         if shape.alone:
             axis.fill_between(panel.x, 0, shape.y, color=color, alpha=0.1, linewidth=0)
-    if panel.counts is not None and panel.counts.any():
-        edges = np.linspace(panel.x[0], panel.x[-1], len(panel.counts) + 1)
-        share = panel.counts / panel.counts.max()
-        axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=_strip(axis))
+    if panel.counts is not None:
+        _draw_counts(axis, panel.counts, (panel.x[0], panel.x[-1]))
     axis.set_xlim(panel.x[0], panel.x[-1])
     panel.scale.put_on(axis.xaxis)
     axis.set_xlabel(as_written(shorten(panel.feature, 40)), fontsize=9)
@@ -545,7 +496,9 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
     bare(axis)
 
 
-def _strip(axis: Any) -> Any:
-    """Return a transformation to the foot of the axes, one tenth of their height."""
-    foot = Affine2D().scale(1.0, 0.1) + axis.transAxes
-    return blended_transform_factory(axis.transData, foot)
+def _draw_counts(axis: Any, counts: Array, ends: tuple[float, float]) -> None:
+    """Draw a histogram at the foot of the axes, one tenth of their height."""
+    foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.1) + axis.transAxes)
+    edges = np.linspace(*ends, len(counts) + 1)
+    share = counts / max(counts.max(), 1)
+    axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=foot)

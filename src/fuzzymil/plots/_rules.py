@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.explain.coverage import used_features
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.premise import ANYTHING, And, Is, Part, Quantified, conditions, negations, plain_conditions
+from fuzzymil.rules.premise import ANYTHING, Part, conditions, negations
 
 MOST_CLASSES = 8
 """More different numbers are not classes."""
@@ -48,13 +48,7 @@ def check_start(rules: RuleBase, initial: Any) -> RuleBase | None:
 
 
 def position(what: str, wanted: Any, known: Sequence[str]) -> int:
-    """Return the position of a feature or output, given by name or position.
-
-    Examples
-    --------
-    >>> position("feature", "size", ["hue", "size"]), position("output", 0, ["sky"])
-    (1, 0)
-    """
+    """Return the position of a feature or output, given by name or position."""
     if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
         if not 0 <= wanted < len(known):
             raise ParameterError(f"There is no {what} {wanted}: expected 0 to {len(known) - 1}.")
@@ -91,7 +85,7 @@ def border(model: Any, said: Array) -> float:
     """
     if not rules_of(model).normalize:
         return 0.0
-    if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
+    if isinstance(model, RuleModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
 
@@ -106,7 +100,7 @@ def classes_of(model: Any, labels: Any = None) -> list[Any]:
     >>> classes_of(None, np.array(["yes", "no", "yes"]))
     ['no', 'yes']
     """
-    reading = model._reading() if isinstance(model, ExplainableModel) else None
+    reading = model._reading() if isinstance(model, RuleModel) else None
     if reading is not None and reading.classes is not None:
         return list(np.asarray(reading.classes).tolist())
     if labels is None:
@@ -189,47 +183,10 @@ def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | N
     return sorted(np.argsort(-moved, kind="stable")[:2].tolist())
 
 
-def split(amounts: Array, most: int, *, in_order: bool) -> tuple[list[int], list[int]]:
-    """Return the positions of the greatest amounts, in descending order unless all are shown, and of the others."""
-    order = np.argsort(-amounts, kind="stable").tolist()
-    shown, rest = order[:most], order[most:]
-    return (sorted(shown) if in_order or not rest else shown), rest
+def conditions_about(rules: RuleBase, r: int, d: int) -> Iterator[tuple[str, MembershipFunction, tuple[str, ...]]]:
+    """Yield, for each condition of rule ``r`` on feature ``d``, its quantifier as a short word, its set and its hedges.
 
-
-def conditions_about(rules: RuleBase, r: int, d: int, x: npt.ArrayLike) -> Iterator[Array]:
-    """Yield, for each condition of rule ``r`` on feature ``d``, the degrees to which values ``x`` satisfy it.
-
-    Hedges and a NOT around the condition are taken into account.
-    """
-    rule, variable = rules.rules[r], rules.variables[d]
-    for condition, negated in zip(rule.conditions, negations(rule.premise), strict=True):
-        if condition.variable == variable.name:
-            hedges = ("not", *condition.hedges) if negated else condition.hedges
-            yield hedged(variable.terms[condition.term], hedges, x)
-
-
-def restrictions(rules: RuleBase, seen: Bags | None = None, *, n_points: int = 201) -> Array:
-    """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
-
-    This is 1 minus the mean degree to which values satisfy the rule's condition: the known values of the ``seen``
-    instances (see `fuzzymil.rules.activations.seen_bags`) or, without bags, ``n_points`` over the feature's range. It
-    is 0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
-    conditions on a feature, the most restrictive counts.
-    """
-    found = np.zeros((rules.n_rules, rules.n_features))
-    for d, variable in enumerate(rules.variables):
-        values = np.linspace(*span(variable), n_points) if seen is None else seen.instances[:, d]
-        values = values[~np.isnan(values)]
-        if not len(values):  # all are missing, and a missing value satisfies every condition
-            continue
-        for r in range(rules.n_rules):
-            left = [float(degrees.mean()) for degrees in conditions_about(rules, r, d, values)]
-            found[r, d] = 1 - min(left, default=1.0)
-    return found
-
-
-def quantifiers_about(rules: RuleBase, r: int, d: int) -> list[str]:
-    """Return, for each condition of rule ``r`` on feature ``d``, its quantifier as a short word; empty without one.
+    A NOT around the condition is a hedge; one around a quantifier is part of the word.
 
     Examples
     --------
@@ -237,17 +194,32 @@ def quantifiers_about(rules: RuleBase, r: int, d: int) -> list[str]:
     ... VARIABLE hue: blue = Gaussian(0.6, 0.1), red = Gaussian(0.1, 0.1)
     ... IF AT LEAST 3 hue is blue AND NOT (SOME hue is red) THEN sky += 1
     ... ''')
-    >>> quantifiers_about(rules, 0, 0)
+    >>> [word for word, *_ in conditions_about(rules, 0, 0)]
     ['≥ 3', 'not some']
     """
-    name = rules.variables[d].name
-    return [
-        quantifier_word(part)
-        for part in rules.parts
-        if part.rule == r
-        for condition in conditions(part.premise)
-        if condition.variable == name
-    ]
+    variable = rules.variables[d]
+    for part in rules.parts:
+        if part.rule == r:
+            for condition, negated in zip(conditions(part.premise), negations(part.premise), strict=True):
+                if condition.variable == variable.name:
+                    hedges = ("not", *condition.hedges) if negated else condition.hedges
+                    yield quantifier_word(part), variable.terms[condition.term], hedges
+
+
+def restrictions(rules: RuleBase, *, n_points: int = 201) -> Array:
+    """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
+
+    This is 1 minus the mean degree to which ``n_points`` values over the feature's range satisfy the rule's condition:
+    0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
+    conditions on a feature, the most restrictive counts.
+    """
+    found = np.zeros((rules.n_rules, rules.n_features))
+    for d, variable in enumerate(rules.variables):
+        values = np.linspace(*span(variable), n_points)
+        for r in range(rules.n_rules):
+            left = [float(hedged(chosen, how, values).mean()) for _, chosen, how in conditions_about(rules, r, d)]
+            found[r, d] = 1 - min(left, default=1.0)
+    return found
 
 
 def quantifier_word(part: Part) -> str:
@@ -257,13 +229,6 @@ def quantifier_word(part: Part) -> str:
     word = {"on average": "mean", "at least": "≥"}.get(part.quantifier, part.quantifier)
     counted = word if part.count is None else f"{word} {part.count}"
     return f"not {counted}" if part.negated else counted
-
-
-def is_simple(rules: RuleBase, r: int) -> bool:
-    """Return whether a rule is a conjunction, or a conjunction of quantified ones."""
-    own = [part for part in rules.parts if part.rule == r]
-    plain = all(plain_conditions(part.premise) is not None and not part.negated for part in own)
-    return plain and isinstance(rules.rules[r].premise, Is | And | Quantified)
 
 
 def equal_instances(rules: RuleBase) -> int:

@@ -1,9 +1,9 @@
-"""Membership functions of the rules, before and after training."""
+"""Fuzzy sets: those of rules before and after training, of two rule bases, and what Mamdani rules conclude."""
 
 from __future__ import annotations
 
 import dataclasses
-import textwrap
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,37 +14,60 @@ from matplotlib.lines import Line2D
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import SEVERAL, class_color, class_of_rule
-from fuzzymil._utils.errors import ParameterError
-from fuzzymil.bags import Bags
-from fuzzymil.explain.coverage import used_features
-from fuzzymil.explain.words import number_column
+from fuzzymil._utils.errors import ParameterError, described
+from fuzzymil.explain import Explanation, explain
+from fuzzymil.explain.words import degree, number
+from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.plots._rules import (
     border,
     check_start,
-    conclusions,
     conditions_about,
     influences,
-    is_simple,
-    position,
     quantifier_word,
-    quantifiers_about,
     restrictions,
     rules_of,
-    split,
 )
-from fuzzymil.plots.style import FAINT, HIGH, LOW, PLAIN, Scale, add_legend, add_title, as_written, shorten
+from fuzzymil.plots.style import (
+    FAINT,
+    HIGH,
+    LOW,
+    PLAIN,
+    NotebookFigure,
+    Scale,
+    add_legend,
+    add_title,
+    as_written,
+    bare,
+    class_look,
+    grid,
+    shorten,
+    subplots,
+)
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.activations import seen_bags
-from fuzzymil.rules.curves import axis_of, curve_points
+from fuzzymil.rules.curves import axis_of, curve, curve_points
+from fuzzymil.rules.editing import Difference, Flip, border_of
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING
+from fuzzymil.rules.rule import Variable
+
+
+def draw_set(axis: Any, x: Array, y: Array, color: str, *, ghost: bool = False) -> Any:
+    """Draw a fuzzy set as a filled curve, or one that is there for comparison as a dashed line; return its line."""
+    if ghost:
+        return axis.plot(x, y, color=color, linestyle="--", linewidth=1.1, alpha=1.0 if color == FAINT else 0.5)[0]
+    axis.fill_between(x, y, color=color, alpha=0.12, linewidth=0)
+    return axis.plot(x, y, color=color, linewidth=1.8)[0]
+
+
+# ---------------------------------------------------------------------- sets of rules
+
 
 _TITLED = 4  # conclusions in the title of a rule
 
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """One fuzzy set, before and after training, over the range of its feature."""
+    """The conditions of a rule on a feature, (n_conditions, n_points) over its range, before and after training."""
 
     x: Array
     before: Array | None
@@ -68,24 +91,18 @@ class MembershipDisplay:
         One row per rule, one column per feature; None if the rule has no condition on the feature.
     titles : list of str
         Titles of the rows.
-    features : list of str
-        Names of the columns.
+    variables : list of Variable
+        Of the columns.
     high : list of bool
         Which rules have a high conclusion.
-    marks : dict of str to sequence of float
-        Values to mark, by feature.
-    units : list of str
-        Units of the features.
-    scales : list of Scale
-        How the values of the features are written: as numbers, categories or dates.
     n_outputs : int
         Number of columns, the last ones, that are outputs of Mamdani rules.
-    colors : list of str
-        Colors of the rules. Default: by ``high``.
-    kinds : list of str
-        What the colors mean, one per rule.
+    looks : list of (str, str)
+        Color of each rule, and what it means.
     note : str
         What is not shown.
+    marks : dict of str to sequence of float
+        Values to mark, by feature.
 
     Examples
     --------
@@ -96,15 +113,12 @@ class MembershipDisplay:
 
     curves: list[list[Curve | None]]
     titles: list[str]
-    features: list[str]
+    variables: list[Variable]
     high: list[bool]
-    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
-    units: list[str] = dataclasses.field(default_factory=list)
-    scales: list[Scale] = dataclasses.field(default_factory=list)
+    looks: list[tuple[str, str]]
     n_outputs: int = 0
-    colors: list[str] = dataclasses.field(default_factory=list)
-    kinds: list[str] = dataclasses.field(default_factory=list)
     note: str = ""
+    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_rules(
@@ -124,49 +138,39 @@ class MembershipDisplay:
             Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
         """
         rules = rules_of(rule_base)
+        if max_features < 1:
+            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
         initial = check_start(rules, initial)
         asked = {name for rule in rules.rules for name in rule.antecedent}
         used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
-        places, left = split((influences(rules, output) @ restrictions(rules))[used], max_features, in_order=False)
-        shown = [used[place] for place in places]
-        points = {d: _points(rules, initial, None, d) for d in shown}
-        constants = rules.coefs[:, output or 0, 0]
-        curves = []
-        for r, rule in enumerate(rules.rules):
-            row: list[Curve | None] = []
-            for d in shown:
-                variable = rules.variables[d]
-                if variable.name not in rule.antecedent:
-                    row.append(None)
-                    continue
-                x = points[d]
-                before = None if initial is None else next(conditions_about(initial, r, d, x))
-                after = next(conditions_about(rules, r, d, x))
-                row.append(Curve(x, before, after, quantifiers_about(rules, r, d)[0]))
-            curves.append(row + (_concluded_curves(rules, initial, r) if rules.concludes_sets else []))
+        order = np.argsort(-(influences(rules, output) @ restrictions(rules))[used], kind="stable")
+        shown = [used[place] for place in (order if len(used) > max_features else range(len(used)))][:max_features]
+        left = len(used) - len(shown)
         outputs = rules.outputs if rules.concludes_sets else ()
-        columns = [*(rules.variables[d] for d in shown), *outputs]
+        constants = rules.coefs[:, output or 0, 0]
         high = constants > border(rule_base, constants)
         several = output is None and len(rules.outputs) > 1 and not rules.concludes_sets
-        looks = [
-            _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
-            for r in range(rules.n_rules)
-        ]
         return cls(
-            curves=curves,
-            titles=[
-                (_said(rules, r) if rules.concludes_sets else _title(rules, r, output)) + _hidden(rules, r, shown)
+            curves=[
+                [_conditions(rules, initial, r, d) for d in shown]
+                + [_concluded(rules, initial, r, k) for k in range(len(outputs))]
                 for r in range(rules.n_rules)
             ],
-            features=[variable.name for variable in columns],
+            titles=[_title(rules, r, output) + _hidden(rules, r, shown) for r in range(rules.n_rules)],
+            variables=[*(rules.variables[d] for d in shown), *outputs],
             high=high.tolist(),
-            units=["" if variable.shown(0.0) else variable.unit for variable in columns],
-            scales=[Scale.of(variable) for variable in columns],
+            looks=[
+                _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
+                for r in range(rules.n_rules)
+            ],
             n_outputs=len(outputs),
-            colors=[color for color, _ in looks],
-            kinds=[kind for _, kind in looks],
-            note=_note(len(left)),
+            note=f"{left} feature{'s' * (left > 1)} that matter{'s' * (left == 1)} less not shown" if left else "",
         )
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the columns."""
+        return [variable.name for variable in self.variables]
 
     def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
         """Return the display with dotted lines at known values of features, such as true concepts."""
@@ -174,44 +178,35 @@ class MembershipDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        n_rows, n_columns = len(self.curves), len(self.features)
-        figure, axes = plt.subplots(
-            n_rows,
-            n_columns,
-            figsize=(0.6 + 3.1 * n_columns, 0.7 + 1.15 * n_rows),
-            squeeze=False,
-            sharex="col",
-            sharey=True,
-            layout="constrained",
-        )
+        n_rows, n_columns = len(self.curves), len(self.variables)
+        size = 0.6 + 3.1 * n_columns, 0.7 + 1.15 * n_rows
+        figure, axes = subplots(n_rows, n_columns, size, sharex="col", sharey=True)
         for r, row in enumerate(self.curves):
-            color = self._color(r)
-            for d, curve in enumerate(row):
+            color, _ = self.looks[r]
+            for d, shown in enumerate(row):
                 concludes = d >= n_columns - self.n_outputs
-                _draw(axes[r, d], curve, color, "nothing" if concludes else "any")
+                _draw(axes[r, d], shown, color, "nothing" if concludes else "any")
                 if concludes:
                     axes[r, d].set_facecolor("#F7F5F0")
                 for place in self.marks.get(self.features[d], ()):
                     axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
             axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
-        asks = any(curve is not None and curve.quantifier for row in self.curves for curve in row)
+        asks = any(shown is not None and shown.quantifier for row in self.curves for shown in row)
         axes[0, 0].set_ylim(0, 1.35 if asks else 1.08)  # of all; room for the quantifiers above the curves
-        for d, name in enumerate(self.features):
-            unit = self.units[d] if self.units else ""
-            axes[-1, d].set_xlabel(as_written(f"{name} [{unit}]" if unit else name))
-            if self.scales:
-                self.scales[d].put_on(axes[-1, d].xaxis)
+        for axis, variable in zip(axes[-1], self.variables, strict=True):
+            axis.set_xlabel(as_written(variable.name if variable.shown(0.0) else variable.title))
+            Scale.of(variable).put_on(axis.xaxis)
         figure.supylabel("membership", fontsize=9)
         add_title(figure, title)
         self._legend(figure)
         return figure
 
     def _legend(self, figure: Figure) -> None:
-        drawn = {(self._color(r), kind) for r, kind in enumerate(self.kinds) if any(self.curves[r])}
+        drawn = {look for look, row in zip(self.looks, self.curves, strict=True) if any(row)}
         ranks = [HIGH, LOW, *SEVERAL, FAINT]
         ordered = sorted(drawn, key=lambda look: (ranks.index(look[0]), look[1]))
         handles = [Line2D([], [], color=color, label=kind) for color, kind in ordered]
-        if any(curve is not None and curve.before is not None for row in self.curves for curve in row):
+        if any(shown is not None and shown.before is not None for row in self.curves for shown in row):
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
         if self.marks:
             handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
@@ -219,26 +214,49 @@ class MembershipDisplay:
             labels = [str(handle.get_label()) for handle in handles]
             add_legend(figure, handles, labels, title=self.note, ncols=max(len(handles), 1))
 
-    def _color(self, r: int) -> str:
-        return self.colors[r] if self.colors else HIGH if self.high[r] else LOW
 
-
-def _draw(axis: Any, curve: Curve | None, color: str, blank: str) -> None:
+def _draw(axis: Any, shown: Curve | None, color: str, blank: str) -> None:
     axis.set_yticks([0, 1])
-    axis.tick_params(labelsize=8)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-    if curve is None:
+    bare(axis)
+    if shown is None:
         axis.text(0.5, 0.5, blank, transform=axis.transAxes, ha="center", va="center", color=FAINT)
         return
-    if curve.before is not None:
-        axis.plot(curve.x, curve.before, color=FAINT, linestyle="--", linewidth=1.2)
-    axis.plot(curve.x, curve.after, color=color, linewidth=1.8)
-    axis.fill_between(curve.x, curve.after, color=color, alpha=0.12, linewidth=0)
-    axis.set_xlim(curve.x[0], curve.x[-1])
-    if curve.quantifier:
-        look = {"fontsize": 8, "color": "#333333", "va": "top", "ha": "left", "fontstyle": "italic"}
-        axis.text(0.02, 0.98, curve.quantifier, transform=axis.transAxes, **look)
+    for y in () if shown.before is None else shown.before:
+        draw_set(axis, shown.x, y, FAINT, ghost=True)
+    for y in shown.after:
+        draw_set(axis, shown.x, y, color)
+    axis.set_xlim(shown.x[0], shown.x[-1])
+    look = {"fontsize": 8, "color": "#333333", "va": "top", "ha": "left", "fontstyle": "italic"}
+    axis.text(0.02, 0.98, shown.quantifier, transform=axis.transAxes, **look)
+
+
+def _conditions(rules: RuleBase, initial: RuleBase | None, r: int, d: int) -> Curve | None:
+    """Return the sets of a rule's conditions on a feature; they are drawn over its range, or over all of its sets."""
+    versions = [base for base in (rules, initial) if base is not None]
+    found = [list(conditions_about(base, r, d)) for base in versions]
+    if not found[0]:
+        return None
+    ends = [axis_of(base.variables[d]) for base in versions]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    x = curve_points([chosen for each in found for _, chosen, _ in each], low, high if high > low else low + 1.0)
+    after, *before = (np.array([curve(chosen, low, high, how, at=x).y for _, chosen, how in each]) for each in found)
+    words = dict.fromkeys(quantifier for quantifier, *_ in found[0] if quantifier)
+    return Curve(x, before[0] if before else None, after, ", ".join(words))
+
+
+def _concluded(rules: RuleBase, initial: RuleBase | None, r: int, k: int) -> Curve | None:
+    """Return the set that a rule concludes of an output, now and before training."""
+    found = []
+    for base in (rules, initial):
+        said = None if base is None else base.rules[r].terms.get(base.outputs[k].name)
+        if base is not None and said is not None:
+            found.append((base.outputs[k].terms[said.term], said.hedges))
+    if not found:
+        return None
+    low, high = axis_of(rules.outputs[k])
+    x = curve_points([chosen for chosen, _ in found], low, high)
+    after, *before = (curve(chosen, low, high, hedges, at=x).y[None] for chosen, hedges in found)
+    return Curve(x, before[0] if before else None, after)
 
 
 def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
@@ -254,31 +272,24 @@ def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
     return (LOW, HIGH)[high], words[high]
 
 
-def _note(n_left: int) -> str:
-    if not n_left:
-        return ""
-    return f"{n_left} feature{'s' if n_left > 1 else ''} that matter{'' if n_left > 1 else 's'} less not shown"
-
-
 def _title(rules: RuleBase, r: int, output: int | None) -> str:
     """Return the number of a rule and its conclusion, and what it asks of the number of instances."""
+    if rules.concludes_sets:
+        return f"{rules.name_of(r)}: {rules.concluded_text(r)}"
     coefs = rules.coefs[r]
     chosen = range(len(rules.outputs)) if output is None else [output]
     if output is None and not rules.normalize:  # not "+= 0.00" for every class that the rule does not mention
         chosen = [k for k in chosen if coefs[k].any()] or [0]
-    said = ", ".join(_concluded(rules, r, k) for k in chosen[:_TITLED])
+    said = []
+    for k in chosen[:_TITLED]:
+        constant, *slopes = coefs[k]
+        sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
+        value = f"{constant if rules.normalize else abs(constant):.2f}"
+        said.append(f"{rules.output_names[k]} {sign} {value}{' + ...' if any(slopes) else ''}")
     more = f" and {len(chosen) - _TITLED} more" if len(chosen) > _TITLED else ""
     counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
     asked = "".join(f" ({word} instances)" for word in counts if word)
-    return f"{rules.name_of(r)}: {said}{more}{asked}"
-
-
-def _concluded(rules: RuleBase, r: int, output: int) -> str:
-    constant = rules.coefs[r, output, 0]
-    sign = "=" if rules.normalize else "-=" if constant < 0 else "+="
-    value = f"{constant if rules.normalize else abs(constant):.2f}"
-    more = " + ..." if np.any(rules.coefs[r, output, 1:]) else ""
-    return f"{rules.output_names[output]} {sign} {value}{more}"
+    return f"{rules.name_of(r)}: {', '.join(said)}{more}{asked}"
 
 
 def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
@@ -287,378 +298,332 @@ def _hidden(rules: RuleBase, r: int, shown: list[int]) -> str:
     return f" ({n} condition{'s' if n > 1 else ''} not shown)" if n else ""
 
 
-def _said(rules: RuleBase, r: int) -> str:
-    return f"{rules.name_of(r)}: {rules.concluded_text(r)}"
+# ---------------------------------------------------------------------- two rule bases
 
 
-def _concluded_curves(rules: RuleBase, initial: RuleBase | None, r: int) -> list[Curve | None]:
-    """Return the set that a rule concludes of each output, now and before training."""
-    found: list[Curve | None] = []
-    for k, output in enumerate(rules.outputs):
-        said = rules.rules[r].terms.get(output.name)
-        if said is None:
-            found.append(None)
-            continue
-        versions = [version.outputs[k].terms[said.term] for version in (rules, initial) if version is not None]
-        x = curve_points(versions, *axis_of(output))
-        before = None if initial is None else initial.outputs[k].terms[said.term](x)
-        found.append(Curve(x, before, output.terms[said.term](x)))
-    return found
-
-
-# All rules at a glance: a grid of fuzzy sets, rules by features, with the conclusions on the right.
-
-
-_HALF = 0.42  # half the width and height of the drawing in a cell
-_TALL = 0.82  # share of that height for a membership of 1, with room for a number above
-_FOLDED_WIDTH = 1.7  # width of the column of folded features, in cells
-_LETTER = 0.08  # width of a letter in the names of columns, in inches
-_BOLD = 0.08  # of one in the names of outputs
-_MAX_OUTPUTS = 6
-_N_BINS = 24
+_COLUMNS = 3
+_MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to the sets
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
-    """The conditions of one rule on one feature, shape (n_conditions, n_points), before and after training."""
+class TermPanel:
+    """The sets of one variable: name of a term to its old and new set, None if there is none."""
 
-    after: Array
-    before: Array | None
-    restriction: float
-    quantifier: str = ""
+    title: str
+    low: float
+    high: float
+    terms: dict[str, tuple[MembershipFunction | None, MembershipFunction | None]]
+    scale: Scale = PLAIN
 
 
-@dataclasses.dataclass(repr=False)
-class RuleGridDisplay:
-    """Fuzzy sets of each rule (rows) in each feature (columns), and the rules' conclusions.
+@dataclasses.dataclass
+class DifferenceDisplay:
+    """What distinguishes two rule bases.
 
-    A cell shows the membership over the range of the feature; the dashed line is the set before training. The number
-    in the corner is how much the set restricts the feature: 0 not at all, 1 fully. It is 1 minus the mean membership
-    of the data. Features that are not shown are folded into one column, with their restrictions in descending order.
-
-    Features are selected by relevance: the sum over the rules of how much the rule restricts the feature, times the
-    distance of the rule's conclusion from the mean conclusion.
+    The panels show the variables whose sets differ: new sets are solid, old ones are dashed ghosts behind them. Next
+    to them, each conclusion, weight and default that differs is drawn from its old value (open) to its new one
+    (filled). With bags, the last panel lists those that changed sides, in the same way.
 
     Parameters
     ----------
-    features : list of str
-        Names of the columns, with units.
-    rows : list of str
-        Names of the rules.
-    points : list of arrays of shape (n_points,)
-        Values of each feature at which the memberships are known.
-    cells : nested lists of Cell or None
-        One row per rule, one column per feature; None if the rule has no condition on the feature.
-    folded : array of shape (n_rules, n_folded)
-        Restrictions of the features that are not shown, in descending order.
-    outputs : list of str
-    conclusions : array of shape (n_rules, n_outputs)
-        Conclusions of the rules, at their centers.
-    high : array of shape (n_rules,)
-        Whether a rule has a high conclusion; all False with several outputs.
-    counts : list of arrays of shape (n_bins,), or None
-        Histogram of the instances in each feature.
-    note : str
-        What is not shown, and what marks mean.
-    additive : bool
-        Whether the conclusions are added to a default.
-    scales : list of Scale
-        How the values of the features are written: as numbers, categories or dates.
-    colors : list of str
-        Of several outputs; a rule has that of its greatest conclusion, an additive one that of the output that it
-        changes most.
+    panels : list of TermPanel
+    numbers : list of (str, float, float)
+        What differs, its old and its new value.
+    flips : list of Flip, or None
+        Bags that changed sides; None if there are no bags.
+    threshold : float
+        Output at which sides change.
 
     Examples
     --------
-    >>> rules = RuleBase.from_arrays([[0.0, 0.5], [1.0, 0.5]], [[0.1, 9.0], [0.1, 9.0]], [0, 1],
-    ...     feature_names=["hue", "size"], ranges=[[0, 1], [0, 1]])
-    >>> display = RuleGridDisplay.from_rules(rules, max_features=1)
-    >>> display.features, display.folded.round(3).tolist()
-    (['hue'], [[0.001], [0.001]])
+    >>> from fuzzymil import RuleBase
+    >>> old = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
+    >>> new = old.edit(sets={"hue.low": {"center": 0.2}}, conclusions={2: 0.4})
+    >>> display = DifferenceDisplay.from_rules(old, new, [[[0.0]], [[1.0]]])
+    >>> [panel.title for panel in display.panels], [flip.bag for flip in display.flips]
+    (['hue'], [1])
     """
 
-    features: list[str]
-    rows: list[str]
-    points: list[Array]
-    cells: list[list[Cell | None]]
-    folded: Array
-    outputs: list[str]
-    conclusions: Array
-    high: Array
-    counts: list[Array] | None = None
-    note: str = ""
-    additive: bool = False
-    scales: list[Scale] = dataclasses.field(default_factory=list)
-    colors: list[str] = dataclasses.field(default_factory=list)
+    panels: list[TermPanel]
+    numbers: list[tuple[str, float, float]]
+    flips: list[Flip] | None = None
+    threshold: float = 0.5
 
     @classmethod
-    def from_rules(
-        cls,
-        rule_base: Any,
-        initial: Any = None,
-        *,
-        bags: Any = None,
-        max_features: int = 12,
-        max_rules: int = 16,
-        outputs: Sequence[str | int] | None = None,
-        threshold: float | None = None,
-    ) -> RuleGridDisplay:
-        """Select what to show of rules.
+    def from_rules(cls, old: Any, new: Any, bags: Any = None, *, threshold: float | None = None) -> DifferenceDisplay:
+        """Compare rules, or those of fitted models.
 
         Parameters
         ----------
-        rule_base : RuleBase, or fitted model
-        initial : RuleBase, optional
-            The rules before training: the same variables and as many rules.
+        old, new : RuleBase, or fitted model
         bags : Bags, or anything `as_bags` accepts, optional
-            Restrictions are computed from their instances, and histograms are drawn above the grid. Default: computed
-            from the range of each feature.
-        max_features : int
-            Maximum number of features. If there are more, the most relevant are shown in descending order.
-        max_rules : int
-            Maximum number of rules: those that can move the output most.
-        outputs : sequence of str or int, optional
-            Default: all, but at most the first six.
+            Bags to look for changed decisions in.
         threshold : float, optional
-            Above which the conclusion for a single output counts as high. Default: the threshold of a binary
-            classifier, else the mean of the rules' conclusions.
+            See `Difference.flips`.
         """
-        rules = rules_of(rule_base)
-        for name, value in (("max_features", max_features), ("max_rules", max_rules)):
-            if value < 1:
-                raise ParameterError(f"{name} must be at least 1, got {value!r}.")
-        initial = check_start(rules, initial)
-        seen = None if bags is None else seen_bags(rules, bags)
-        restricted, influence = restrictions(rules, seen), influences(rules)
-        used = used_features([rules]) or [0]  # one column even if no rule has a condition
-        columns, folded = split((influence @ restricted)[used], max_features, in_order=False)
-        columns, folded = ([used[place] for place in places] for places in (columns, folded))
-        rows, _ = split(influence, max_rules, in_order=True)
-        chosen = range(min(len(rules.outputs), _MAX_OUTPUTS)) if outputs is None else outputs
-        k = [position("output", output, rules.output_names) for output in chosen]
-        points = [_points(rules, initial, seen, d) for d in columns]
-        said = conclusions(rules)[:, k]
-        limit = border(rule_base, said[:, 0]) if threshold is None else threshold
+        return cls.from_difference(rules_of(old).diff(rules_of(new)), bags, threshold=threshold)
+
+    @classmethod
+    def from_difference(
+        cls, difference: Difference, bags: Any = None, *, threshold: float | None = None
+    ) -> DifferenceDisplay:
+        """Draw the result of ``old.diff(new)``; see `from_rules`."""
+        old, new = difference.old, difference.new
+        changed = {change.variable.name for change in difference.sets}
+        before, after = ({variable.name: variable for variable in rules.all_variables} for rules in (old, new))
+        panels = []
+        for variable in (after | before | after).values():
+            then = before.get(variable.name)
+            known = {} if then is None else then.terms
+            now = variable.terms if variable.name in after else {}
+            if variable.name in changed:
+                terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
+                ends = [axis_of(v) for v in (variable, then) if v is not None]
+                low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+                panels.append(TermPanel(variable.title, low, high, terms, Scale.of(variable)))
+        numbers = [
+            (f"{change.where}: {change.what}", change.old, change.new)
+            for change in difference.changes
+            if isinstance(change.old, float) and isinstance(change.new, float) and change.where != "operators"
+        ]
+        border = border_of(new) if threshold is None else threshold
+        flips = None if bags is None else list(difference.flips(bags, threshold))
+        return cls(panels, numbers, flips, border)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        columns = min(max(math.ceil(math.sqrt(len(self.panels))), 1), _COLUMNS)
+        n_rows = max(-(-len(self.panels) // columns), 1)
+        lengths = [min(len(self.numbers), _MOST_NUMBERS), min(len(self.flips or ()), _MOST_FLIPS)]
+        height = max(2.0 * n_rows, 0.8 + 0.24 * max(lengths))
+        widths = [2.6 * columns] * bool(self.panels) + [3.8] * (bool(self.numbers) + (self.flips is not None))
+        figure = plt.figure(
+            FigureClass=NotebookFigure, figsize=(sum(widths) or 4.2, 0.6 + height), layout="constrained"
+        )
+        if not widths:
+            figure.text(0.5, 0.5, "The rules are the same.", ha="center", va="center", color=FAINT)
+            return figure
+        parts = iter(np.ravel(np.array(figure.subfigures(1, len(widths), width_ratios=widths), object)))
+        if self.panels:
+            axes = next(parts).subplots(n_rows, columns, squeeze=False).ravel()
+            for axis in axes[len(self.panels) :]:
+                axis.set_visible(False)
+            for axis, panel in zip(axes, self.panels, strict=False):
+                _draw_terms(axis, panel)
+        if self.numbers:
+            axis = next(parts).subplots()
+            _draw_moves(axis, self.numbers, _MOST_NUMBERS)
+            axis.set_title("old to new numbers", fontsize=9, fontweight="bold")
+        if self.flips is not None:
+            self._draw_flips(next(parts).subplots())
+        ghost = Line2D([], [], color=FAINT, linestyle="--"), Line2D([], [], color="#222222")
+        add_legend(figure, ghost, ["old", "new"], ncols=2)
+        add_title(figure, title)
+        return figure
+
+    def _draw_flips(self, axis: Any) -> None:
+        flips = self.flips or []
+        count = f"{len(flips)} bag{'' if len(flips) == 1 else 's'} changed sides"
+        more = f", the first {_MOST_FLIPS}" if len(flips) > _MOST_FLIPS else ""
+        axis.set_title(count + more, fontsize=9, fontweight="bold")
+        if not flips:
+            axis.set_axis_off()
+            return
+        one = len(flips[0].new_output) == 1
+        rows = [
+            (
+                f"bag {flip.bag}" if one else f"bag {flip.bag}: {flip.old} to {flip.new}",
+                _margin(flip, flip.old_output),
+                _margin(flip, flip.new_output),
+            )
+            for flip in flips
+        ]
+        _draw_moves(axis, rows, _MOST_FLIPS)
+        axis.axvline(self.threshold if one else 0.0, color="#222222", linewidth=0.9, linestyle=":")
+        axis.set_xlabel("output" if one else "new decision minus old one", fontsize=8)
+
+
+def _draw_terms(axis: Any, panel: TermPanel) -> None:
+    x = curve_points([each for pair in panel.terms.values() for each in pair if each], panel.low, panel.high)
+    names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
+    for n, (term, (old, new)) in enumerate(panel.terms.items()):
+        color = class_color(n, len(panel.terms) + 2)  # terms have no direction
+        for chosen, ghost in ((old, True), (new, False)):
+            if chosen is not None:
+                y = curve(chosen, panel.low, panel.high, at=x).y
+                draw_set(axis, x, y, color, ghost=ghost)
+        names.append((float((x[np.argmax(y)] - x[0]) / (x[-1] - x[0])), shorten(term, 14), color))
+    last, raised = -1.0, False
+    for place, term, color in sorted(names):
+        raised = place - last < 0.3 and not raised  # names next to each other would overlap
+        last = place
+        side = "left" if place < 0.1 else "right" if place > 0.9 else "center"
+        look = {"fontsize": 7, "color": color, "ha": side, "va": "bottom", "clip_on": False}
+        axis.text(place, 0.91 if raised else 0.83, as_written(term), transform=axis.transAxes, **look)
+    axis.set(ylim=(0, 1.24), yticks=[0, 1], xlim=(panel.low, panel.high))
+    axis.set_xlabel(as_written(panel.title), fontsize=8)
+    panel.scale.put_on(axis.xaxis)
+    bare(axis)
+
+
+def _margin(flip: Flip, output: tuple[float, ...]) -> float:
+    """Return the output, or of several the lead of the one that decides now over the one that decided before."""
+    if len(output) == 1:
+        return output[0]
+    return output[int(np.argmax(flip.new_output))] - output[int(np.argmax(flip.old_output))]
+
+
+def _draw_moves(axis: Any, rows: list[tuple[str, float, float]], most: int) -> None:
+    """Draw a line from each old value (open) to its new one (filled), with both numbers."""
+    for y, (_, old, new) in enumerate(rows[:most]):
+        color = HIGH if new > old else LOW
+        axis.plot([old, new], [y, y], color=color, linewidth=1.4, zorder=1)
+        axis.plot([old], [y], "o", markerfacecolor="white", markeredgecolor=FAINT, markersize=5)
+        axis.plot([new], [y], "o", color=color, markersize=5)
+        text = f"{format_number(old, 3)} → {format_number(new, 3)}"
+        axis.text(1.02, y, text, transform=axis.get_yaxis_transform(), fontsize=7, va="center", clip_on=False)
+    left = len(rows) - most
+    labels = [as_written(shorten(name, 34)) for name, _, _ in rows[:most]]
+    axis.set_yticks(range(len(labels)), labels, fontsize=7)
+    axis.set_ylim(max(len(labels), _LEAST_ROWS) - 0.5, -0.5)  # few rows stay together, at the top
+    if left > 0:
+        axis.set_xlabel(f"... and {left} more", fontsize=8)
+    grid(axis, "x")
+    axis.margins(x=0.08)
+    bare(axis)
+
+
+# ---------------------------------------------------------------------- what Mamdani rules concluded about a bag
+
+
+_MOST_RULES = 8
+_POINTS = 250  # of a curve
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """The set that a rule concludes: as it is written, and cut off or scaled by the strength of the rule."""
+
+    label: str
+    whole: Array
+    cut: Array
+
+
+@dataclasses.dataclass
+class JoinedSetDisplay:
+    """The sets that rules concluded about a bag, the set they were joined into, and its defuzzified point.
+
+    Each rule that fires has a color: a dashed line is the term that it concludes, the filled area what is left of it at
+    the strength of the rule. The black line is the joined set, and the vertical line the output.
+
+    Parameters
+    ----------
+    values, membership : arrays of shape (n_values,)
+        Values of the output, and their membership in the joined set.
+    cuts : list of Cut
+        One per rule, the strongest first.
+    point : float
+        The output.
+    axis : str
+        Name and unit of the output.
+    title : str
+    threshold : float or None
+        Output at which the decision of a classifier changes.
+
+    Examples
+    --------
+    >>> from fuzzymil.rules import RuleBase
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
+    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
+    ... IF depth is shallow THEN risk is great
+    ... IF depth is deep THEN risk is small
+    ... ''')
+    >>> display = JoinedSetDisplay.from_rules(rules, [[[0.9], [0.3]]])
+    >>> round(display.point, 3), [cut.label for cut in display.cuts]
+    (0.389, ['Rule 2 (0.882): risk is small', 'Rule 1 (0.325): risk is great'])
+    """
+
+    values: Array
+    membership: Array
+    cuts: list[Cut]
+    point: float
+    axis: str
+    title: str = ""
+    threshold: float | None = None
+
+    @classmethod
+    def from_rules(
+        cls, rules: Any, bags: Any, bag: Any = None, *, output: str | None = None, max_rules: int = _MOST_RULES
+    ) -> JoinedSetDisplay:
+        """Infer a bag and show what the rules concluded.
+
+        Parameters
+        ----------
+        rules : RuleBase that concludes sets, or fitted MIMamdani
+        bags : Bags, or anything `as_bags` accepts
+            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
+        bag : id or position, optional
+        output : str, optional
+            Default: that of the predicted class, otherwise the first.
+        max_rules : int
+            Maximum number of rules: the strongest.
+        """
+        own = rules_of(rules)
+        if not own.concludes_sets:
+            raise ParameterError(f"Expected rules that conclude sets, or a fitted MIMamdani, got {described(rules)}.")
+        found = explain(own, bags, bag, output=output) if own is rules else rules.explain(bags, bag, output=output)
+        return cls.from_explanation(found, max_rules=max_rules)
+
+    @classmethod
+    def from_explanation(cls, explanation: Explanation, *, max_rules: int = _MOST_RULES) -> JoinedSetDisplay:
+        """Show the sets of an explanation of Mamdani rules; see `from_rules`."""
+        joined = explanation.joined
+        if joined is None:
+            raise ParameterError("There is no joined set: only Mamdani rules, unless they average numbers, make one.")
+        by_strength = sorted(
+            (rule for rule in explanation.rules if rule.index in joined.cuts and rule.firing > 0),
+            key=lambda rule: -rule.log_firing,
+        )
         return cls(
-            features=[rules.variables[d].title for d in columns],
-            rows=[_row_name(rules, r) for r in rows],
-            points=points,
-            cells=[
-                [_cell(rules, initial, r, d, x, restricted) for d, x in zip(columns, points, strict=True)] for r in rows
+            values=np.array(joined.values),
+            membership=np.array(joined.membership),
+            cuts=[
+                Cut(
+                    label=f"{rule.name} ({degree(rule.log_firing)}): {rule.concluded}",
+                    whole=np.array(joined.sets[rule.index]),
+                    cut=np.array(joined.cuts[rule.index]),
+                )
+                for rule in by_strength[:max_rules]
             ],
-            folded=-np.sort(-restricted[np.ix_(rows, folded)], axis=1),
-            outputs=[rules.output_names[place] for place in k],
-            conclusions=said[rows],
-            high=(said[rows, 0] > limit) & (len(k) == 1),
-            counts=None if seen is None else [_counts(rules, seen, d, x) for d, x in zip(columns, points, strict=True)],
-            note=_grid_note(rules, rows, k, limit),
-            additive=not rules.normalize,
-            scales=[Scale.of(rules.variables[d]) for d in columns],
-            colors=[class_color(place, len(rules.outputs)) for place in k] if len(k) > 1 else [],
+            point=joined.point,
+            axis=f"{joined.output} [{joined.unit}]" if joined.unit else joined.output,
+            title=f"Bag {explanation.bag}: {joined.output} = {number(joined.point)}",
+            threshold=explanation.threshold if explanation.classes and len(explanation.outputs) == 1 else None,
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        n_rows, n_columns = len(self.rows), len(self.features)
-        cell = float(np.clip(6.0 / n_columns, 0.66, 1.5))
-        across = n_columns + (_FOLDED_WIDTH if self.folded.size else 0.0)
-        top = 0.5 if self.counts is None else 1.5
-        said = max(1.15, 0.2 + _BOLD * max(map(len, self._heads))) * len(self.outputs)
-        figure, (grid, right) = plt.subplots(
-            1,
-            2,
-            figsize=(0.9 + cell * across + said, 1.5 + 0.52 * (n_rows + top) + (0.3 if title else 0.0)),
-            width_ratios=(cell * across, said),
-            sharey=True,
-            layout="constrained",
-        )
-        for axis in (grid, right):
-            axis.set_ylim(n_rows - 0.5, -top)
-            axis.tick_params(length=0, labelsize=8)
-            for side in axis.spines.values():
-                side.set_visible(False)
-        self._draw_grid(grid, across, cell)
-        self._draw_conclusions(right)
-        add_title(figure, title)
-        note = "numbers: how much a set restricts its feature (0: not at all, 1: fully)"
-        if any(cell is not None and cell.before is not None for row in self.cells for cell in row):
-            note += "; dashed: before training"
-        note = textwrap.fill(f"{note}; {self.note}" if self.note else note, int(14 * figure.get_figwidth()))
-        figure.supxlabel(as_written(note), fontsize=7.5)
+        figure, axes = subplots(1, 1, (6.2, 3.0 + 0.2 * len(self.cuts)))
+        axis, handles = axes[0, 0], []
+        some = slice(None, None, max(len(self.values) // _POINTS, 1))
+        x = self.values[some]
+        for place, cut in enumerate(self.cuts):
+            color = class_look(place, 8)["color"]  # rules have no direction here
+            draw_set(axis, x, cut.whole[some], color, ghost=True)
+            handles.append(axis.fill_between(x, cut.cut[some], color=color, alpha=0.3, linewidth=0))
+        handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
+        handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
+        names = [*(shorten(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
+        if self.threshold is not None:
+            handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
+            names.append(f"threshold: {number(self.threshold)}")
+        half = float(self.values[1] - self.values[0]) / 2  # values are in the middle of their cells
+        axis.set_xlim(float(self.values[0]) - half, float(self.values[-1]) + half)
+        axis.set_ylim(0, 1.05 * max(1.0, float(self.membership.max(initial=0.0))))  # sums may exceed 1
+        axis.set_xlabel(as_written(self.axis))
+        axis.set_ylabel("membership")
+        bare(axis)
+        axis.set_title(as_written(self.title if title is None else title), fontsize=11)
+        add_legend(figure, handles, names, ncols=1)
         return figure
-
-    def _draw_grid(self, axis: Any, across: float, cell: float) -> None:
-        axis.set_xlim(-0.5, across - 0.5)
-        axis.set_yticks(range(len(self.rows)), [as_written(row) for row in self.rows])
-        names = [as_written(shorten(name, 30)) for name in self.features]
-        places = [float(d) for d in range(len(names))]
-        if self.folded.size:
-            places.append(len(names) - 0.5 + _FOLDED_WIDTH / 2)
-            names.append(f"+{self.folded.shape[1]} more")
-        steep = max(map(len, self.features)) * _LETTER > cell
-        axis.xaxis.tick_top()
-        axis.set_xticks(
-            places, names, rotation=40 if steep else 0, ha="left" if steep else "center", rotation_mode="anchor"
-        )
-        for d, x in enumerate(self.points):
-            if self.counts is not None:
-                _draw_counts(axis, d, self.counts[d])
-            foot, scale = len(self.rows) - 1 + _HALF + 0.06, self.scales[d] if self.scales else PLAIN
-            for place, side, value in ((d - _HALF, "left", x[0]), (d + _HALF, "right", x[-1])):
-                end = float(value) if not scale.categories else float(round(value + (0.5 if side == "left" else -0.5)))
-                text = as_written(shorten(scale.text(end), 12))
-                axis.text(place, foot, text, fontsize=6, ha=side, va="top", color="#555555")
-        if self.counts is not None:
-            axis.text(-0.53, -1, "instances", fontsize=8, ha="right", va="center", color="#555555")
-        for r, row in enumerate(self.cells):
-            color = self._color(r)
-            for d, found in enumerate(row):
-                _draw_cell(axis, r, d, self.points[d], found, color)
-            if self.folded.size:
-                _draw_folded(axis, r, len(self.features) - 0.5, self.folded[r])
-
-    @property
-    def _heads(self) -> list[str]:
-        return [shorten(name, 18) + (" +=" if self.additive else "") for name in self.outputs]
-
-    def _color(self, r: int) -> str:
-        """Return the color of a rule: of the output for which it speaks or, of a single one, of its direction."""
-        if self.additive and not self.conclusions[r].any():
-            return FAINT
-        if self.colors:
-            return self.colors[class_of_rule(self.conclusions[r], additive=self.additive)]
-        return HIGH if self.high[r] else LOW
-
-    def _draw_conclusions(self, axis: Any) -> None:
-        axis.set_xlim(-0.08, len(self.outputs))
-        axis.tick_params(labelleft=False)
-        axis.xaxis.tick_top()
-        axis.set_xticks(np.arange(len(self._heads)) + 0.46, list(map(as_written, self._heads)), fontweight="bold")
-        for k, values in enumerate(self.conclusions.T):
-            low, high = min(values.min(), 0.0), max(values.max(), 0.0)
-            scale = 0.55 / (high - low) if high > low else 0.0
-            zero = k - low * scale
-            axis.plot([zero, zero], [-0.5, len(values) - 0.5], color="black", linewidth=0.8, zorder=3)
-            for r, text in enumerate(number_column(values.tolist())):
-                color = self.colors[k] if self.colors else self._color(r)
-                axis.barh(r, values[r] * scale, left=zero, height=0.5, color=color, zorder=2)
-                shown = text.strip() if self.additive else text.strip().removeprefix("+")
-                axis.text(k + 0.92, r, shown, fontsize=8, ha="right", va="center")
-
-
-# ---------------------------------------------------------------------- what to show
-
-
-def _points(rules: RuleBase, initial: RuleBase | None, seen: Bags | None, d: int) -> Array:
-    """Return values over the range of a feature; if that is unknown, over the sets before and after training."""
-    versions = [base.variables[d] for base in (rules, initial) if base is not None]
-    ends = [axis_of(variable, None if seen is None else seen.instances[:, d]) for variable in versions]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    asked = {
-        condition.term
-        for rule in rules.rules
-        for condition in rule.conditions
-        if condition.variable == versions[0].name
-    }
-    sets = [variable.terms[term] for variable in versions for term in sorted(asked) if term in variable.terms]
-    return curve_points(sets, low, high if high > low else low + 1.0)
-
-
-def _cell(rules: RuleBase, initial: Any, r: int, d: int, x: Array, restricted: Array) -> Cell | None:
-    after = list(conditions_about(rules, r, d, x))
-    if not after:
-        return None
-    before = [] if initial is None else list(conditions_about(initial, r, d, x))
-    said = ", ".join(dict.fromkeys(filter(None, quantifiers_about(rules, r, d))))
-    return Cell(np.array(after), np.array(before) if before else None, float(restricted[r, d]), said)
-
-
-def _counts(rules: RuleBase, seen: Bags, d: int, x: Array) -> Array:
-    values, names = seen.instances[:, d], rules.variables[d].categories
-    counts, _ = np.histogram(values[~np.isnan(values)], len(names) or _N_BINS, (x[0], x[-1]))
-    return np.asarray(counts)
-
-
-def _row_name(rules: RuleBase, r: int) -> str:
-    rule = rules.rules[r]
-    weight = "" if rule.weight == 1 else f" (x {format_number(rule.weight, 2)})"
-    counts = [quantifier_word(part) for part in rules.parts if part.rule == r and part.premise == ANYTHING]
-    asked = "".join(f"\n{word} instances" for word in counts if word)
-    return f"{shorten(rules.name_of(r), 16)}{'' if is_simple(rules, r) else '*'}{weight}{asked}"
-
-
-def _grid_note(rules: RuleBase, rows: list[int], outputs: list[int], limit: float) -> str:
-    notes = [f"thick orange lines: conclusion > {format_number(limit, 3)}"] if len(outputs) == 1 else []
-    if not rules.normalize:
-        starts = ", ".join(f"{rules.output_names[k]} = {format_number(rules.default[k], 3)}" for k in outputs)
-        notes = [*(["thick orange lines: the rule raises the output"] if notes else []), f"default: {starts}"]
-    if rules.coefs.shape[2] > 1:
-        notes.append("linear conclusions are evaluated at the center of the rule")
-    if not all(is_simple(rules, r) for r in rows):
-        notes.append("* premise with OR, NOT or hedges: the cells show its single conditions")
-    unused = rules.n_features - len(used_features([rules]))
-    if unused:
-        notes.append(f"no condition on {unused} other feature{'s' if unused > 1 else ''}")
-    if len(rows) < rules.n_rules:
-        notes.append(f"{rules.n_rules - len(rows)} rules with less influence are not shown")
-    if len(outputs) < len(rules.outputs):
-        notes.append(f"{len(outputs)} of {len(rules.outputs)} outputs")
-    return "; ".join(notes)
-
-
-# ---------------------------------------------------------------------- drawing
-
-
-def _height(r: float, degrees: Array) -> Array:
-    """Return the vertical positions of degrees from 0 to 1 in row ``r``; the axis points down."""
-    return np.asarray(r + _HALF - 2 * _HALF * _TALL * degrees)
-
-
-def _draw_cell(axis: Any, r: int, d: int, x: Array, found: Cell | None, color: str) -> None:
-    ends = [d - _HALF, d + _HALF]
-    axis.plot(ends, [r + _HALF] * 2, color="#BBBBBB", linewidth=0.6, zorder=1)
-    if found is None:
-        axis.text(d, r, "any", fontsize=7.5, color=FAINT, ha="center", va="center")
-        return
-    across = d + _HALF * (2 * (x - x[0]) / (x[-1] - x[0]) - 1)
-    for degrees in () if found.before is None else found.before:
-        axis.plot(across, _height(r, degrees), color="#666666", linewidth=0.9, linestyle=(0, (2.5, 1.5)), zorder=4)
-    for degrees in found.after:
-        width = 1.8 if color == HIGH else 1.1  # visible in grayscale
-        axis.plot(across, _height(r, degrees), color=color, linewidth=width, zorder=3)
-        axis.fill_between(across, _height(r, degrees), r + _HALF, color=color, alpha=0.22, linewidth=0, zorder=2)
-    look = {"fontsize": 6, "color": "#333333", "va": "top", "zorder": 5}
-    axis.text(d + _HALF, r - _HALF, _degree(found.restriction), ha="right", **look)
-    if found.quantifier:
-        axis.text(d - _HALF, r - _HALF, found.quantifier, ha="left", fontstyle="italic", **look)
-
-
-def _draw_folded(axis: Any, r: int, left: float, restricted: Array) -> None:
-    """Draw the restrictions of the folded features as steps in descending order."""
-    start, end = left + 0.12, left + _FOLDED_WIDTH - 0.12
-    edges = np.linspace(start, end, len(restricted) + 1)
-    axis.stairs(_height(r, restricted), edges, baseline=r + _HALF, fill=True, color="#AAAAAA", zorder=2)
-    axis.plot([start, end], [r + _HALF] * 2, color="#BBBBBB", linewidth=0.6, zorder=1)
-    ends = f"{_degree(restricted[-1])} to {_degree(restricted[0])}" if len(restricted) > 1 else _degree(restricted[0])
-    axis.text(
-        end,
-        r - _HALF,
-        f"{ends}, mean {_degree(restricted.mean())}" if len(restricted) > 2 else ends,
-        fontsize=6,
-        color="#333333",
-        ha="right",
-        va="top",
-        zorder=5,
-    )
-
-
-def _draw_counts(axis: Any, d: int, counts: Array) -> None:
-    edges = np.linspace(d - _HALF, d + _HALF, len(counts) + 1)
-    share = counts / counts.max() if counts.any() else counts
-    axis.stairs(_height(-1, share), edges, baseline=-1 + _HALF, fill=True, color="#777777", zorder=2)
-
-
-def _degree(value: float) -> str:
-    """Return a number from 0 to 1 with two decimals, without the leading zero."""
-    text = f"{value:.2f}"
-    return {"0.00": "0", "1.00": "1"}.get(text, text[1:])

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
@@ -42,6 +41,7 @@ from fuzzymil.plots.style import (
     distinct,
     shorten,
     spread_out,
+    subplots,
     variables_of,
 )
 from fuzzymil.rules import RuleBase
@@ -244,7 +244,7 @@ class SpaceDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        figure, axis = plt.subplots(figsize=(6.2, 6.8), layout="constrained")
+        figure, ((axis,),) = subplots(1, 1, (6.2, 6.8))
         self._draw_instances(figure, axis)
         low, high = (
             (-0.5, len(scale.categories) - 0.5) if scale.categories else limits

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
@@ -29,7 +28,18 @@ from fuzzymil.plots._rules import (
     position,
     rules_of,
 )
-from fuzzymil.plots.style import PLAIN, Scale, add_colorbar, add_legend, add_title, as_written, bare, shorten
+from fuzzymil.plots.style import (
+    PLAIN,
+    Scale,
+    add_colorbar,
+    add_legend,
+    add_title,
+    as_written,
+    bare,
+    grid,
+    shorten,
+    subplots,
+)
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.editing.comparison import span
@@ -149,7 +159,7 @@ class SurfaceDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        figure, axis = plt.subplots(figsize=(5.8, 5.2), layout="constrained")
+        figure, ((axis,),) = subplots(1, 1, (5.8, 5.2))
         blocks = any(scale.categories for scale in self.scales)  # between categories there is nothing
         shading: Any = "nearest" if blocks else "gouraud"
         image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading=shading, rasterized=True)
@@ -243,16 +253,11 @@ def _points(rules: RuleBase, seen: Bags | None, d: int, n_points: int) -> Array:
 
 def _in_words(n_given: int, n_others: int, medians: bool) -> str:
     """Describe how the values of the other features were chosen."""
-    rest = n_others - n_given
-    parts = [f"{_others(n_given)} at given values"] if n_given else []
-    if rest:
-        where = "at the median" if medians else "in the middle of the range"
-        parts.append(f"{rest if n_given else _others(rest)} {where}")
-    return ", ".join(parts)
-
-
-def _others(count: int) -> str:
-    return f"{count} other feature{'' if count == 1 else 's'}"
+    counts = {"at given values": n_given}
+    counts["at the median" if medians else "in the middle of the range"] = n_others - n_given
+    texts = [f"{count} {where}" for where, count in counts.items() if count]
+    plural = "" if next(filter(None, counts.values()), 0) == 1 else "s"
+    return ", ".join(texts).replace(" ", f" other feature{plural} ", 1)
 
 
 # Which rules fire on which bags: a heatmap of firing strengths.
@@ -345,14 +350,8 @@ class FiringDisplay:
         """Draw the figure and return it."""
         n_bags, n_rules = self.strengths.shape
         wide, high = float(np.clip(0.42 * n_rules, 2.2, 9.0)), float(np.clip(0.19 * n_bags, 1.4, 6.5))
-        figure, (heat, right) = plt.subplots(
-            1,
-            2,
-            figsize=(1.6 + wide + 1.6, 2.1 + high + (0.3 if title else 0.0)),
-            width_ratios=(wide, 1.5),
-            sharey=True,
-            layout="constrained",
-        )
+        size = 3.2 + wide, 2.1 + high + (0.3 if title else 0.0)
+        figure, ((heat, right),) = subplots(1, 2, size, width_ratios=(wide, 1.5), sharey=True)
         greatest = 1.0 if self.normalize else float(max(self.strengths.max(), np.finfo(float).tiny))
         image = heat.pcolormesh(
             np.arange(n_rules + 1) - 0.5,
@@ -391,8 +390,7 @@ class FiringDisplay:
         axis.axvline(0, color="black", linewidth=0.6)
         axis.margins(x=0.08)
         axis.xaxis.set_major_locator(MaxNLocator(3))
-        axis.grid(axis="x", color="#E5E5E5", linewidth=0.6)
-        axis.set_axisbelow(True)
+        grid(axis, "x")
         axis.set_xlabel(as_written(shorten(self.output, 22)), fontsize=8)
         bare(axis)
         axis.spines["left"].set_visible(False)

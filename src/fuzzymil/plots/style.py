@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,28 +17,15 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.colors import FAINT, HIGH, LOW, WITNESS, class_color
+from fuzzymil._utils.colors import FAINT as FAINT
+from fuzzymil._utils.colors import HIGH as HIGH
+from fuzzymil._utils.colors import LOW as LOW
+from fuzzymil._utils.colors import WITNESS as WITNESS
+from fuzzymil._utils.colors import class_color
 from fuzzymil.bags import Bags
 from fuzzymil.bags.columns import value_text
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.rule import Variable
-
-__all__ = [
-    "FAINT",
-    "HIGH",
-    "LOW",
-    "WITNESS",
-    "add_colorbar",
-    "add_legend",
-    "add_title",
-    "as_written",
-    "bare",
-    "class_look",
-    "distinct",
-    "figure_bytes",
-    "save_figure",
-    "shorten",
-]
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
@@ -79,16 +67,34 @@ def distinct(n: int) -> list[dict[str, Any]]:
 def class_look(place: int, n_classes: int) -> dict[str, Any]:
     """Return color, dash and marker of a class, by its position among the classes of the model.
 
-    A class has the same color in every figure, in reports and in notebooks; of two, the positive one
-    comes last.
-
-    Examples
-    --------
-    >>> class_look(1, 2)["color"] == HIGH
-    True
+    A class has the same color in every figure, in reports and in notebooks; of two, the positive one comes last.
     """
     turn = place % len(_DASHES)
     return {"color": class_color(place, n_classes), "linestyle": _DASHES[turn], "marker": _MARKERS[turn]}
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows once: pyplot draws it at the end of the cell, also if it is the cell's value."""
+
+    def _ipython_display_(self) -> None:
+        if not ("inline" in plt.get_backend() and plt.fignum_exists(self.number)):
+            raise NotImplementedError  # then IPython shows it like any other figure
+
+
+def subplots(rows: int, columns: int, size: tuple[float, float], **settings: Any) -> tuple[Figure, Any]:
+    """Return a figure of a size in inches, and its axes (rows, columns)."""
+    settings |= {"figsize": size, "layout": "constrained", "FigureClass": NotebookFigure}
+    return plt.subplots(rows, columns, squeeze=False, **settings)
+
+
+def panels(n: int, columns: int, size: tuple[float, float], room: tuple[float, float]) -> tuple[Figure, Any]:
+    """Return a figure with ``n`` panels of a size, at most so many side by side, and its axes (rows, columns)."""
+    rows = -(-n // columns)
+    columns = -(-n // rows)  # as even as possible: four panels make two rows of two
+    figure, axes = subplots(rows, columns, (room[0] + size[0] * columns, room[1] + size[1] * rows), sharey=True)
+    for axis in axes.flat[n:]:
+        axis.set_visible(False)
+    return figure, axes
 
 
 def bare(axis: Any) -> None:
@@ -98,10 +104,21 @@ def bare(axis: Any) -> None:
     axis.tick_params(labelsize=8)
 
 
+def grid(axis: Any, along: str) -> None:
+    """Draw thin lines at the ticks of an axis ("x", "y" or "both") behind the data, and remove what carries none."""
+    axis.grid(axis=along, color="#E0E0E0", linewidth=0.6)
+    axis.set_axisbelow(True)
+    bare(axis)
+
+
 def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "", **look: Any) -> None:
-    """Put a legend below the axes, its title above the entries; labels and title are drawn literally."""
-    settings: dict[str, Any] = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False}
-    figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **(settings | look))
+    """Put a legend below the axes, its title above the entries, in as many of ``ncols`` columns as fit the figure."""
+    width = 72 * figure.get_figwidth()  # points; a letter takes about 4.7 of them, a handle and its gaps 40
+    fit = max(1, int(width / (40 + 4.7 * max(map(len, labels), default=1))))
+    settings: dict[str, Any] = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False} | look
+    title = "\n".join(textwrap.fill(line, int(width / 4.7)) for line in title.split("\n"))
+    settings["ncols"] = min(look.get("ncols", 1), fit)
+    figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **settings)
 
 
 def add_title(figure: Figure, title: str | None) -> None:
@@ -167,20 +184,7 @@ def save_figure(figure: Figure, path: Any) -> None:
 
 
 def figure_bytes(figure: Figure, suffix: str) -> bytes:
-    """Return the content of a file with a figure, the same for the same figure: without dates or random ids.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    suffix : {".png", ".svg", ".pdf"}
-
-    Examples
-    --------
-    >>> figure, _ = plt.subplots()
-    >>> figure_bytes(figure, ".png")[1:4]
-    b'PNG'
-    >>> plt.close(figure)
-    """
+    """Return the content of a file (.png, .svg or .pdf), the same for the same figure: without dates or random ids."""
     content = io.BytesIO()
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)
     with mpl.rc_context({"svg.hashsalt": "fuzzymil"}):
@@ -229,15 +233,9 @@ class Scale:
         return not self.categories and value_text(0.0, self.unit) is None
 
     def put_on(self, axis: Any, *, across: bool = True, width: int = 18) -> None:
-        """Write the names of categories, or dates, at the ticks of an axis of matplotlib.
+        """Write the names of categories, or dates, at the ticks of ``axes.xaxis`` or ``axes.yaxis``.
 
-        Parameters
-        ----------
-        axis : ``axes.xaxis`` or ``axes.yaxis``
-        across : bool
-            Whether it is horizontal: long names are then turned.
-        width : int
-            Most letters of a name.
+        Long names on a horizontal axis (``across``) are turned; ``width`` is the most letters of a name.
         """
         if self.is_plain:
             return

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.activations import Activations
@@ -130,7 +130,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     >>> found.predictions.tolist(), found.truth is None
     ([1], True)
     """
-    if not isinstance(model, ExplainableModel):
+    if not isinstance(model, RuleModel):
         raise ParameterError(
             "A report needs a model whose rules can be explained (RuleClassifier, RuleRegressor, MIANFIS..., "
             f"ANFIS..., MISugeno or MIMamdani), got {type(model).__name__}. For a pipeline, "

@@ -14,6 +14,7 @@ from fuzzymil._utils.drawings import bar
 from fuzzymil.rules.conclusion import WEIGHTED
 from fuzzymil.rules.curves import Sketch, Sketcher
 from fuzzymil.rules.language import printer, source
+from fuzzymil.rules.language.ranges import range_text
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
 from fuzzymil.rules.rule import Rule, Variable
@@ -34,13 +35,15 @@ _OPEN = 6  # of them, those that are open
 class Condition:
     """A condition of a rule: its text, its fuzzy set in numbers, and a drawing, unless it is folded.
 
-    ``heading`` says how many instances a quantified part is about; it is empty for all but its first condition.
+    ``range`` says which values satisfy it, ``above 76``; it is empty where no range does. ``heading`` says how many
+    instances a quantified part is about; it is empty for all but its first condition.
     """
 
     text: str
     set: str
     sketch: Sketch | None
     heading: str = ""
+    range: str = ""
 
 
 def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = False) -> tuple[Condition, ...]:
@@ -75,7 +78,8 @@ def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = 
             if len(found) < SHOWN:
                 drawn = sketcher.draw(variable.name, condition.term, hedges, with_data=with_data)
             text = ("NOT " if negated else "") + printer.premise_text(condition)
-            found.append(Condition(text, in_numbers(variable, condition.term), drawn, heading))
+            values = range_text(variable, condition.term, hedges)
+            found.append(Condition(text, in_numbers(variable, condition.term), drawn, heading, values))
             heading = ""
     return tuple(found)
 
@@ -144,7 +148,7 @@ class RuleCard:
     >>> rules = RuleBase.parse("VARIABLE hue: blue = Gaussian(0.6, 0.1)  IF SOME hue is blue THEN sky += 2")
     >>> (card,) = rule_cards(rules)
     >>> card.concluded, card.to_dict()["conditions"]
-    ('sky += 2', [{'text': 'hue is blue', 'set': 'Gaussian(0.6, 0.1)', 'heading': 'in some instance'}])
+    ('sky += 2', [{'text': 'hue is blue', 'set': 'Gaussian(0.6, 0.1)', 'heading': 'in some instance', ...}])
     """
 
     index: int
@@ -174,7 +178,7 @@ class RuleCard:
             if each.heading:
                 items.append(html.element("li", f"{each.heading}:", kind="part"))
             sketch = "" if each.sketch is None else each.sketch.svg
-            numbers = html.element("span", each.set, kind="soft")
+            numbers = html.element("span", "; ".join(filter(None, (each.range, each.set))), kind="soft")
             items.append(html.element("li", sketch, html.element("b", each.text), numbers))
         return html.element("ul", *items, kind="sets") if items else Markup("")
 
@@ -182,7 +186,9 @@ class RuleCard:
         """Return a dictionary that can be written as JSON."""
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleCard)}
         return own | {
-            name: [{"text": each.text, "set": each.set, "heading": each.heading} for each in own[name]]
+            name: [
+                {"text": each.text, "set": each.set, "heading": each.heading, "range": each.range} for each in own[name]
+            ]
             for name in ("conditions", "sets")
         }
 

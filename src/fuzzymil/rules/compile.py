@@ -84,10 +84,10 @@ def from_sets(
             if masks[kind][r, d] > 0
         }
         low, high = naming.span_of(by_rule.values()) if spans is None else map(float, spans[d])
-        terms, labels = naming.named_terms(by_rule, low, high)
-        variables.append(Variable(name, terms, low, high))
-        for r, label in labels.items():
-            antecedents[r][name] = label
+        labels = naming.named_sets(by_rule.values(), low, high)
+        variables.append(Variable(name, {label: chosen for chosen, label in labels.items()}, low, high))
+        for r, chosen in by_rule.items():
+            antecedents[r][name] = labels[chosen]
     rules = [Rule(antecedent, rows) for antecedent, rows in zip(antecedents, coefs, strict=True)]
     made = make(variables=tuple(variables), rules=tuple(rules), outputs=outputs, **operators)
     return with_missing_values(made, missing_values)

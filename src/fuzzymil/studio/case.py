@@ -20,8 +20,6 @@ from fuzzymil.rules.activations import matched
 from fuzzymil.rules.editing import border_of
 from fuzzymil.studio.document import Document
 
-__all__ = ["Case", "Committee", "class_text"]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Committee:

@@ -17,8 +17,6 @@ from fuzzymil.studio.document import Document, Term, terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 from fuzzymil.studio.views import rmse
 
-__all__ = ["accept_rules", "answer_changes", "difference"]
-
 _MOST_FLIPS = 1_000
 
 

@@ -22,18 +22,6 @@ from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.lexer import Token, tokens
 from fuzzymil.studio.messages import LIMITS
 
-__all__ = [
-    "Context",
-    "Data",
-    "Document",
-    "Term",
-    "check_document",
-    "check_text",
-    "merge_texts",
-    "terms_of_rule",
-    "transfer_changes",
-]
-
 Term = tuple[str, str]
 
 FOLDER = ".fuzzymil-studio"

@@ -28,8 +28,6 @@ from fuzzymil.studio.document import (
 from fuzzymil.studio.sets import axis_of, move_handle, quantile_terms, to_family
 from fuzzymil.studio.start import variable_from
 
-__all__ = ["EDITS", "ConflictError", "drag_term"]
-
 Edit = Callable[[Case, Mapping[str, Any]], tuple[Document, str]]
 
 EDITS: dict[str, Edit] = {}

@@ -24,18 +24,6 @@ from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Context, Document, check_text
 from fuzzymil.studio.messages import LIMITS
 
-__all__ = [
-    "Upload",
-    "export",
-    "exports",
-    "losses_of",
-    "openable",
-    "plain_name",
-    "preview",
-    "read_data",
-    "upload_from",
-]
-
 _TITLES = {
     "rules": "Rules as text",
     "json": "Rules as JSON",

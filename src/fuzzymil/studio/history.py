@@ -33,8 +33,6 @@ try:
 except ImportError:  # Windows has no such locks: there, two studios of one name take turns at the same file
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["FOLDER", "History", "Journal", "Version"]
-
 _FORMAT = 1
 _MOST = 99  # journals of one name
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed

@@ -11,8 +11,6 @@ import numpy as np
 
 from fuzzymil._utils.text import half_character
 
-__all__ = ["LIMITS", "from_json", "id_of", "json_value", "texts", "to_json"]
-
 LIMITS = {
     "message": 48_000_000,  # bytes of one message: a file of 32 MB as base64
     "file": 32_000_000,  # bytes

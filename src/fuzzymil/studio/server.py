@@ -38,8 +38,6 @@ except ImportError as problem:
         f"The studio needs {problem.name}, which is not installed: pip install 'fuzzymil[studio]'."
     ) from None
 
-__all__ = ["PAGE", "Gate", "Studio", "application", "listening_socket"]
-
 PAGE = Path(__file__).parent / "page"
 """The files of the page."""
 

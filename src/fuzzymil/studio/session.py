@@ -42,8 +42,6 @@ from fuzzymil.studio.start import starting_rules
 from fuzzymil.studio.text import check, complete, mistakes_of
 from fuzzymil.studio.views import VIEWS, findings, state_of, view, words
 
-__all__ = ["ACTIONS", "Refused", "Session", "action"]
-
 _log = logging.getLogger(__name__)
 
 Window = Callable[[dict[str, Any]], None]

@@ -16,8 +16,6 @@ from fuzzymil.rules import Variable
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language.printer import format_set
 
-__all__ = ["axis_of", "families", "handles", "move_handle", "quantile_terms", "set_facts", "to_family"]
-
 _MOVE = "move"
 """The handle that moves a set without changing its shape."""
 

@@ -14,8 +14,6 @@ from fuzzymil.studio.case import class_text
 from fuzzymil.studio.document import Document
 from fuzzymil.studio.sets import quantile_terms
 
-__all__ = ["demo_bags", "demo_document", "readable_part", "starting_rules", "variable_from"]
-
 _MOST_CLASSES = 10  # whole numbers with more values are quantities
 
 _GUESS = """\

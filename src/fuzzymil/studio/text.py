@@ -14,8 +14,6 @@ from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.printer import quoted, quoted_term
 from fuzzymil.studio.document import Document, check_text
 
-__all__ = ["check", "complete", "mistakes_of"]
-
 _WORD = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[^\W\d][\w.]*|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|[-+=<>!&|:]+|\S')
 
 

@@ -26,8 +26,6 @@ from fuzzymil.studio.session import ACTIONS, Refused, Session, action
 from fuzzymil.studio.views import fold_scores, labels_of
 from fuzzymil.studio.worker import save_bags
 
-__all__ = ["Trainer", "Worker"]
-
 _MOST_POINTS = 500  # of the loss that is pushed
 
 

@@ -25,18 +25,6 @@ from fuzzymil.studio.case import Case, class_text
 from fuzzymil.studio.document import terms_of_rule
 from fuzzymil.studio.sets import axis_of, set_facts
 
-__all__ = [
-    "VIEWS",
-    "findings",
-    "fold_scores",
-    "labels_of",
-    "place_of",
-    "rmse",
-    "state_of",
-    "view",
-    "words",
-]
-
 _BINS = 48
 _CELL_POINTS = 81  # of a curve in the viewer
 _MOST_EXTRA = 200  # instances that are added to a bag

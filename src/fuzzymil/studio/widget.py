@@ -21,8 +21,6 @@ except ImportError as problem:
         f"The studio in a notebook needs {problem.name}, which is not installed: pip install 'fuzzymil[notebook]'."
     ) from None
 
-__all__ = ["StudioWidget", "show"]
-
 _PAGE = Path(__file__).parent / "page"
 
 

@@ -22,8 +22,6 @@ from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio.case import class_text
 from fuzzymil.studio.messages import from_json, to_json
 
-__all__ = ["load_bags", "main", "save_bags"]
-
 _EVERY = 0.1  # seconds between reports
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import math
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from dataclasses import dataclass
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError, PlaceError, did_you_mean
-from fuzzymil.bags import Bags, Source
-from fuzzymil.bags.series import MISSING, PLAIN_NUMBERS, NumberFormat, TextSeries
-from fuzzymil.bags.table import not_a_number
-from fuzzymil.datasets.formats.files import DataFile, DataFileError
+from fuzzymil.bags import Bags, Columns, Source
+from fuzzymil.bags.series import PLAIN_NUMBERS, NumberFormat, TextSeries, as_float, is_number
+from fuzzymil.bags.table import ColumnOptions
+from fuzzymil.datasets.formats.files import DataFile
 
 # ---------------------------------------------------------------------- columns
 
@@ -85,32 +85,53 @@ def _only(likely: list[str], role: str, error: Problem) -> str | None:
     return likely[0] if likely else None
 
 
-def feature_columns(
-    names: Sequence[str], bag: str, label: str | None, drop: Iterable[str], error: Problem
-) -> list[str]:
-    """Return the feature columns: all but bag, label, instance label and dropped columns."""
-    known, apart = set(names), {bag, label, *drop}
-    for name in drop:
-        if name not in known:
-            raise error(f"there is no column {name!r} to drop; choose from {_quoted_list(names)}")
-        if name in (bag, label):
-            raise error(f"the column {name!r} is the bag or the label and cannot be dropped")
-    features = [name for name in names if name not in apart and name.lower() != INSTANCE_LABEL]
-    if not features:
-        raise error(f"there is no feature column besides {_quoted_list(names)}")
-    roles = {name.lower(): name for name in (bag, label) if name is not None}
-    alike = next((name for name in features if name.lower() in roles), None)
-    if alike is not None:
-        raise error(
-            f"the column {alike!r} would be a feature, but differs from {roles[alike.lower()]!r} only in case: exclude "
-            "it with drop=..., or rename it"
-        )
-    return features
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are, and what the user says about them."""
 
+    bag: str
+    label: str | None
+    truth: str | None  # labels of single instances
+    features: list[str]
+    options: ColumnOptions
 
-def instance_label(names: Sequence[str], bag: str, label: str | None) -> str | None:
-    """Return the column of instance labels, in any case, unless it is the bag or the label; None if there is none."""
-    return next((name for name in names if name.lower() == INSTANCE_LABEL and name not in (bag, label)), None)
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        bag: ColumnName,
+        label: ColumnName,
+        options: ColumnOptions,
+        columns: Columns | None,
+        error: Problem,
+    ) -> Roles:
+        """Return the roles of columns; with those of another table, ``columns``, columns to drop may be missing."""
+        bag, label = named_columns(names, bag, label, error)
+        if columns is not None:
+            options = dataclasses.replace(options, drop=tuple(name for name in options.drop if name in names))
+        apart = [bag] if label is None else [bag, label]
+        try:
+            options.check(names, apart)
+        except InputError as problem:
+            raise error(str(problem).removesuffix(".")) from None
+        truth = next((name for name in names if name.lower() == INSTANCE_LABEL and name not in apart), None)
+        others = (bag, label, truth, *options.drop)
+        features = [name for name in names if name not in others and name.lower() != INSTANCE_LABEL]
+        if not features:
+            raise error(f"there is no feature column besides {_quoted_list(names)}")
+        same = {name.lower(): name for name in apart}
+        alike = next((name for name in features if name.lower() in same), None)
+        if alike is not None:
+            raise error(
+                f"the column {alike!r} would be a feature, but differs from {same[alike.lower()]!r} only in case: "
+                "exclude it with drop=..., or rename it"
+            )
+        return cls(bag, label, truth, features, options)
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that are not features."""
+        return [name for name in (self.bag, self.label, self.truth) if name is not None]
 
 
 def check_feature_names(bags: Bags) -> None:
@@ -131,48 +152,23 @@ def _quoted_list(names: Sequence[str]) -> str:
 # ---------------------------------------------------------------------- numbers
 
 
-def parse_rows(file: DataFile, rows: Sequence[Sequence[str]], lines: Sequence[int], names: Sequence[str]) -> Array:
-    """Convert fields to numbers of shape (n_rows, n_columns); missing ones are ``NaN``."""
-    width = len(names)
-    found = parse_fields(file, list(chain.from_iterable(rows)), lambda n: (lines[n // width], repr(names[n % width])))
-    return found.reshape(len(rows), width)
+def parse_numbers(fields: Sequence[str]) -> tuple[Array, int | None]:
+    """Return fields as numbers, NaN where they are missing, and the place of the first that is no number.
 
-
-def parse_fields(file: DataFile, fields: Sequence[str], place: Callable[[int], tuple[int, str]]) -> Array:
-    """Convert fields to numbers; ``place(n)`` returns the line and column of a field, for errors."""
-    found: Array | None = None
+    Examples
+    --------
+    >>> parse_numbers(["1.5", " NA"]), parse_numbers(["1", "1_000"])[1]
+    ((array([1.5, nan]), None), 1)
+    """
     if "_" not in "".join(fields):  # float() would read 1_000 as a thousand, unlike other programs
-        try:
-            found = np.fromiter(map(float, fields), np.float64, len(fields))
-        except ValueError:
-            found = None  # a field is missing or not a number: look at each
-    if found is None:
-        found = np.array([_number(file, field, n, place) for n, field in enumerate(fields)])
-    return found
-
-
-def _number(file: DataFile, field: str, n: int, place: Callable[[int], tuple[int, str]]) -> float:
-    field = field.strip()
-    if field.lower() in MISSING:
-        return math.nan
-    try:
-        if "_" not in field:
-            return float(field)
-    except ValueError:
-        pass
-    line, column = place(n)
-    raise NotANumberError(str(file.error(not_a_number(field), line, column)), column)
-
-
-class NotANumberError(DataFileError):
-    """A field that is not a number, in a column of numbers."""
-
-    def __init__(self, message: str, column: str) -> None:
-        super().__init__(message, column)
-        self.message, self.column = message, column  # the column as the message names it
-
-    def __str__(self) -> str:
-        return self.message
+        with contextlib.suppress(ValueError):  # a field is missing or not a number: look at each
+            return np.fromiter(map(float, fields), np.float64, len(fields)), None
+    values = np.empty(len(fields))
+    for n, field in enumerate(map(str.strip, fields)):
+        if not is_number(field):
+            return values, n
+        values[n] = as_float(field)
+    return values, None
 
 
 # ---------------------------------------------------------------------- ids and labels
@@ -187,7 +183,7 @@ def bags_of_rows(
     instances: Array,
     ids: TextSeries,
     labels: TextSeries | None,
-    lines: Sequence[int],
+    lines: Sequence[int] | Array,
     feature_names: Iterable[str] | None = None,
 ) -> Bags:
     """Group rows of numbers into bags, with their ids and labels as they are written in the file."""
@@ -195,25 +191,32 @@ def bags_of_rows(
     with file.naming_errors():
         return Bags.from_long(
             instances,
-            row_ids(ids, source),
-            labels=None if labels is None else row_labels(labels, source),
+            row_ids(file, ids, source),
+            labels=None if labels is None else row_labels(file, labels, source),
             feature_names=feature_names,
             source=source,
         )
 
 
-def row_ids(text: TextSeries, source: Source) -> Array:
+def row_ids(file: DataFile, text: TextSeries, source: Source) -> Array:
     """Return the bag id of each row; raise if a row has none."""
     series = _complete(text, source, "bag id")
-    return parse_ids(series.distinct)[series.codes]
+    return _spread(file, parse_ids(series.distinct), series)
 
 
-def row_labels(text: TextSeries, source: Source, number_format: NumberFormat = PLAIN_NUMBERS) -> Array:
+def row_labels(file: DataFile, text: TextSeries, source: Source, number_format: NumberFormat = PLAIN_NUMBERS) -> Array:
     """Return the label of each row; raise if a row has none."""
     series = _complete(text, source, "label")
     written = series.distinct
     numbers = None if number_format == PLAIN_NUMBERS else number_format.parse_all(written)
-    return parse_labels(written if numbers is None else map(number_text, numbers.tolist()))[series.codes]
+    values = parse_labels(written if numbers is None else map(number_text, numbers.tolist()))
+    return _spread(file, values, series)
+
+
+def _spread(file: DataFile, values: Array, series: TextSeries) -> Array:
+    """Return the value of each row; text takes as much memory as the longest."""
+    file.require(4 * values.itemsize * len(series.codes), "has long ids or labels")
+    return values[series.codes]
 
 
 def _complete(text: TextSeries, source: Source, what: str) -> TextSeries:

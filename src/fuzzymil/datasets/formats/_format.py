@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats._fields import ColumnName
+from fuzzymil.datasets.formats._fields import ColumnName, named_columns
 from fuzzymil.datasets.formats.files import DataFile
 
 __all__ = ["FORMATS", "Format"]
@@ -35,10 +35,10 @@ class Format:
         ``suffixes``.
     rank : int
         Formats with a higher rank are tried first when a file is recognized; of the same rank, those registered last.
-    columns : callable, optional
-        ``columns(file, bag, label)`` returns the columns of the bag id and the label. None if they are fixed.
     column_names : callable, optional
         ``column_names(file)`` returns the names of all columns. None if columns have no names.
+    columns : callable, optional
+        ``columns(file, bag, label)`` returns the columns of the bag id and the label. Default: by their names.
     read_parts : callable, optional
         ``read_parts(path, bag=, label=, drop=)`` returns an object with ``n_parts`` and ``part(number)``, to stream
         files that do not fit in memory.
@@ -59,8 +59,8 @@ class Format:
     write: Callable[[Bags, Path], None] | None = None
     is_match: Callable[[DataFile, ColumnName], bool] | None = None
     rank: int = 1
-    columns: Callable[[DataFile, Any, Any], tuple[ColumnName, ColumnName]] | None = None
     column_names: Callable[[DataFile], list[str]] | None = None
+    columns: Callable[[DataFile, Any, Any], tuple[ColumnName, ColumnName]] | None = None
     read_parts: Callable[..., Any] | None = None
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
     takes_columns: bool = True
@@ -72,6 +72,19 @@ class Format:
         if self.is_match is not None:
             return self.is_match(file, bag)
         return not file.is_folder and file.suffix in self.suffixes
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether there are columns of the bag id and the label, so that a file without a label has none."""
+        return self.columns is not None or self.column_names is not None
+
+    def roles(self, file: DataFile, bag: ColumnName, label: ColumnName) -> tuple[ColumnName, ColumnName]:
+        """Return the columns of the bag id and the label: those given, otherwise those recognized."""
+        if self.columns is not None:
+            return self.columns(file, bag, label)
+        if self.column_names is not None:
+            return named_columns(self.column_names(file), bag, label, file.problem)
+        return None, None
 
 
 FORMATS: dict[str, Format] = {}

@@ -12,6 +12,7 @@ from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.bags.series import TextSeries
+from fuzzymil.bags.table import not_a_number
 from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
@@ -136,7 +137,11 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
             )
         if not rows:
             raise file.error(f"{place} is empty: every bag needs at least one instance", number)
-        parts.append(_fields.parse_rows(file, rows, [number] * len(rows), header.features))
+        values, bad = _fields.parse_numbers([field for fields in rows for field in fields])
+        if bad is not None:
+            instance, feature = divmod(bad, len(header.features))
+            raise file.error(not_a_number(rows[instance][feature].strip()), number, repr(header.features[feature]))
+        parts.append(values.reshape(len(rows), -1))
         owners.append(row[owner] if owner else str(len(lines)))
         labels.append(row[target] if target else "")
         lines.append(number)

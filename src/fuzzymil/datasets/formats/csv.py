@@ -6,10 +6,7 @@ Large regular files are parsed by pyarrow if it is installed; others, and files 
 from __future__ import annotations
 
 import csv
-import dataclasses
-import io
 import itertools
-import operator
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,41 +20,42 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, TwoLabelsError
 from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
 from fuzzymil.bags.series import MISSING, PLAIN_NUMBERS, NumberSeries, Series, TextBuilder, TextSeries, is_number
-from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions
+from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
 from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._fields import INSTANCE_LABEL, ColumnName, NotANumberError
+from fuzzymil.datasets.formats._fields import INSTANCE_LABEL, ColumnName
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, bare_name, write_text
 
-__all__ = ["column_names", "csv_columns", "read_csv", "text_columns", "write_columns", "write_csv"]
+__all__ = ["column_names", "read_csv", "text_columns", "write_columns", "write_csv"]
 
 CUT = "the file seems to be truncated here: download it again"
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 _IN_QUOTES = re.compile(r'"[^"]*"')
-_BLOCK_ROWS = 1 << 12
+_BLOCK_FIELDS = 1 << 19  # that are text at a time
+_PER_ROW = 130  # bytes for the line, bag, label and order of a row
 _ARROW_BLOCK = 1 << 26  # bytes parsed at a time; a row has to fit
 _ARROW_COLUMN = 1 << 15  # bytes that pyarrow takes for a column, however short it is
 _LEAST_FOR_ARROW = 1 << 20  # bytes; smaller files are read before pyarrow is imported
-_FIRST_ROWS = 200  # by which columns of text are recognized; one that begins with numbers is read twice
+_FIRST_ROWS = 200  # by which columns of text are recognized
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of delimited text.
+    """The rows of delimited text, by the positions of their columns.
 
     Attributes
     ----------
-    numbers : array of shape (n_rows, n_features)
-    texts : dict
-        The columns that are not numbers, by role or name; nothing counts as missing.
-    lines : sequence of int
+    numbers : dict of int to array of shape (n_rows,)
+    texts : dict of int to TextSeries
+        The columns that are not numbers; nothing counts as missing.
+    lines : array of int, shape (n_rows,)
         The line on which each row begins.
     """
 
-    numbers: Array
-    texts: dict[str, TextSeries]
-    lines: Sequence[int]
+    numbers: dict[int, Array]
+    texts: dict[int, TextSeries]
+    lines: Array
 
 
 def delimiter(line: str) -> str | None:
@@ -76,9 +74,9 @@ def fields_of(line: str) -> list[str]:
 
 def rows_of(file: DataFile) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the line it begins on; all rows have the same number of fields."""
-    mark = delimiter(next(line for _, line in file.numbered_lines()))
+    mark = delimiter(next(file.numbered_lines())[1])
     first, width, begins = 0, 0, 1
-    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=mark or ",", skipinitialspace=True, strict=True)
+    reader = csv.reader(file.lines(), delimiter=mark or ",", skipinitialspace=True, strict=True)
     rows = reader if mark is not None else map(str.split, file.lines())
     try:
         for row in rows:
@@ -96,101 +94,119 @@ def rows_of(file: DataFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_rows(
-    file: DataFile, texts: Mapping[str, int], skipped: Sequence[int], names: Sequence[str], *, header: bool
+    file: DataFile,
+    texts: Collection[int],
+    skipped: Collection[int] = (),
+    *,
+    header: bool,
+    names: Mapping[int, str] | None = None,
 ) -> Rows:
     """Read rows of text and numbers.
 
     Parameters
     ----------
     file : DataFile
-    texts : mapping
-        From roles to the positions of columns that are text.
-    skipped : sequence of int
-        Positions of columns to ignore; all others are numbers.
-    names : sequence of str
-        The columns of numbers, for errors.
+    texts : collection of int
+        Positions of columns that are text.
+    skipped : collection of int
+        Positions of columns to ignore.
     header : bool
         Whether the first row has names.
+    names : mapping of int to str, optional
+        Names of the other columns, if they have to be numbers. Otherwise they are numbers if they have nothing else.
     """
-    mark = delimiter(next(file.numbered_lines())[1])
-    n_values = file.text.count(mark or " ") + file.text.count("\n")
-    # The numbers, and a copy in the order of the bags; masks of what is infinite or missing; the columns of text.
-    n_bytes = len(file.content) + 24 * n_values
-    file.require(n_bytes, f"has about {n_values:,} values")
-    roomy = memory.shortage(n_bytes + _ARROW_COLUMN * len(names)) is None
-    plain = mark is not None and '"' not in file.text and file.encoding is None  # UTF-8, read from the bytes
-    if mark is not None and plain and roomy and len(file.content) >= _LEAST_FOR_ARROW:
-        found = _read_by_arrow(file, mark, texts, skipped, header)
-        if found is not None:
-            return found
-    return _read_in_blocks(file, texts, skipped, names, header)
+    rows = itertools.islice(rows_of(file), int(header), int(header) + _FIRST_ROWS)
+    odd = set(texts)
+    if names is None:
+        for row in (row for _, row in rows):
+            odd |= {at for at, field in enumerate(row) if at not in odd and not is_number(field.strip())}
+    found: Rows | set[int] = _read_by_arrow(file, odd, skipped, header) or set()
+    while not isinstance(found, Rows):
+        odd |= found
+        found = _read_in_blocks(file, odd, skipped, header, names)
+    return found
 
 
 def _read_in_blocks(
-    file: DataFile, texts: Mapping[str, int], skipped: Sequence[int], names: Sequence[str], header: bool
-) -> Rows:
-    """Read rows in blocks, so that few are text at a time."""
-    columns = {role: TextBuilder() for role in texts}
-    apart = {*texts.values(), *skipped}
-    places = [at for at in range(len(names) + len(apart)) if at not in apart]
-    # Of neighboring columns, a slice is taken; it is also a sequence if there is only one, or none.
-    first, end = (places[0], places[-1] + 1) if places else (0, 0)
-    pick = operator.itemgetter(slice(first, end)) if end - first == len(places) else operator.itemgetter(*places)
-    numbers: list[Array] = []
-    lines: list[int] = []
+    file: DataFile, texts: Collection[int], skipped: Collection[int], header: bool, names: Mapping[int, str] | None
+) -> Rows | set[int]:
+    """Read rows in blocks, so that few are text at a time; or return columns that turn out to be text."""
+    width = len(next(rows_of(file))[1])
+    columns = {at: TextBuilder() for at in texts if at not in skipped}
+    places = [at for at in range(width) if at not in columns and at not in skipped]
+    numbers: dict[int, list[Array]] = {at: [] for at in places}
+    lines: list[Array] = []
+    n_rows = 0
     rows = itertools.islice(rows_of(file), int(header), None)
-    while block := list(itertools.islice(rows, _BLOCK_ROWS)):
+    while block := list(itertools.islice(rows, max(_BLOCK_FIELDS // width, 1))):
         some, fields = zip(*block, strict=True)
-        for role, at in texts.items():
-            columns[role].extend(map(operator.itemgetter(at), fields))
-        numbers.append(_fields.parse_rows(file, list(map(pick, fields)), some, names))
-        lines += some
+        by_column = list(zip(*fields, strict=True))
+        lines.append(np.array(some))
+        for at, builder in columns.items():
+            builder.extend(by_column[at])
+        odd = set()
+        for at in places:
+            values, bad = _fields.parse_numbers(by_column[at])
+            if bad is not None and names is not None:
+                raise file.error(not_a_number(by_column[at][bad].strip()), some[bad], names[at])
+            numbers[at].append(values)
+            odd |= set() if bad is None else {at}
+        if odd:
+            return odd
+        n_rows += len(block)
+        # Of numbers: what was read, the features made of them, and a copy in the order of the bags.
+        n_bytes = n_rows * (26 * len(places) + _PER_ROW) + sum(builder.n_bytes for builder in columns.values())
+        file.require(n_bytes, f"has more than {n_rows:,} rows of {width:,} columns")
     return Rows(
-        np.concatenate(numbers) if numbers else np.zeros((0, len(names))),
-        {role: column.build() for role, column in columns.items()},
-        lines,
+        {at: np.concatenate(parts) if parts else np.zeros(0) for at, parts in numbers.items()},
+        {at: builder.build() for at, builder in columns.items()},
+        np.concatenate(lines) if lines else np.zeros(0, np.int64),
     )
 
 
-def _read_by_arrow(
-    file: DataFile, mark: str, texts: Mapping[str, int], skipped: Sequence[int], header: bool
-) -> Rows | None:
+def _read_by_arrow(file: DataFile, texts: Collection[int], skipped: Collection[int], header: bool) -> Rows | None:
     """Read all rows at once; None if pyarrow is missing, or anything is irregular and needs a closer look."""
+    line, first = next(file.numbered_lines())
+    mark, size = delimiter(first), file.path.stat().st_size
+    width = first.count(mark or " ") + 1
+    if mark is None or file.encoding is not None or size < _LEAST_FOR_ARROW:
+        return None
+    if memory.shortage(4 * size + _ARROW_COLUMN * width) is not None:
+        return None  # in blocks it may fit
     try:
         import pyarrow
         from pyarrow import csv as arrow_csv
     except ImportError:
         return None
-    line, first = next(file.numbered_lines())
     skip = line if header else 0
-    names = [str(at) for at in range(first.count(mark) + 1)]
-    role_of = {str(at): role for role, at in texts.items()}
-    left_out = set(map(str, skipped))
-    kinds = {name: pyarrow.string() if name in role_of else pyarrow.float64() for name in names if name not in left_out}
+    kinds = {
+        str(at): pyarrow.string() if at in texts else pyarrow.float64() for at in range(width) if at not in skipped
+    }
+    try:
+        content = file.content
+    except DataFileError:
+        return None  # in blocks it may fit, and what is wrong has a place
+    n_bytes = len(content) + 26 * content.count(mark.encode()) + _PER_ROW * content.count(b"\n")
+    if memory.shortage(n_bytes) or b'"' in content or b"\0" in content or content.count(b"\r") > content.count(b"\r\n"):
+        return None
     try:
         found = arrow_csv.read_csv(
-            pyarrow.BufferReader(file.content.removeprefix(b"\xef\xbb\xbf")),
-            arrow_csv.ReadOptions(skip_rows=skip, column_names=names, block_size=_ARROW_BLOCK),
+            pyarrow.BufferReader(content.removeprefix(b"\xef\xbb\xbf")),
+            arrow_csv.ReadOptions(skip_rows=skip, column_names=list(map(str, range(width))), block_size=_ARROW_BLOCK),
             arrow_csv.ParseOptions(delimiter=mark, quote_char=False),
             arrow_csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=_MISSING_IN_ANY_CASE),
         )
     except pyarrow.ArrowException:
         return None
-    if not found.num_rows or file.text.rstrip("\n").count("\n") + 1 - skip != found.num_rows:
+    if not found.num_rows or content.rstrip(b"\r\n").count(b"\n") + 1 - skip != found.num_rows:
         return None  # blank lines: the numbers of the lines would be wrong
-    numbers = np.empty((found.num_rows, len(kinds) - len(role_of)))
-    columns: dict[str, TextSeries] = {}
-    n_missing = d = 0
-    for name, values in zip(kinds, found.columns, strict=True):
-        if name in role_of:
-            columns[role_of[name]] = _arrow_text(values)
-            continue
-        numbers[:, d] = values.to_numpy()
-        n_missing += values.null_count
-        d += 1
-    if int(np.isnan(numbers).sum()) != n_missing:
+    del content, file.content
+    series = {int(name): values for name, values in zip(kinds, found.columns, strict=True)}
+    numbers = {at: values.to_numpy() for at, values in series.items() if at not in texts}
+    if any(np.isnan(values).sum() != series[at].null_count for at, values in numbers.items()):
         return None  # something odd was read as NaN
-    return Rows(numbers, columns, range(skip + 1, skip + 1 + found.num_rows))
+    strings = {at: _arrow_text(values) for at, values in series.items() if at in texts}
+    return Rows(numbers, strings, np.arange(skip + 1, skip + 1 + found.num_rows))
 
 
 def _arrow_text(column: Any) -> TextSeries:
@@ -235,12 +251,6 @@ def column_names(file: DataFile) -> list[str]:
     return fields_of(next(file.numbered_lines())[1])
 
 
-def csv_columns(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -> tuple[str, str | None]:
-    """Return the bag and label columns: those given, otherwise those recognized by name."""
-    line_number, header = next(file.numbered_lines())
-    return _fields.named_columns(fields_of(header), bag, label, lambda message: file.error(message, line_number))
-
-
 def read_csv(
     file: DataFile,
     bag: ColumnName = None,
@@ -249,78 +259,42 @@ def read_csv(
     columns: Columns | None = None,
 ) -> Bags:
     """Read a table with a header: one row per instance, a column of bag ids and usually one of labels."""
-    bag, label = csv_columns(file, bag, label)
     line, header = next(rows_of(file))
     names = [name.strip() for name in header]
-    drop = [name for name in options.drop if columns is None or name in names]  # of another file
-    features = _fields.feature_columns(names, bag, label, drop, lambda message: file.error(message, line))
-    options = dataclasses.replace(options, drop=tuple(drop))
-    if columns is None:
-        with file.naming_errors():
-            options.check(names, [bag] if label is None else [bag, label])
-    truth = _fields.instance_label(names, bag, label)
-    roles = {role: name for role, name in (("bag", bag), ("label", label), ("truth", truth)) if name is not None}
-    rows, texts = _read_columns(file, names, features, roles, options, columns)
-    if not rows.lines:
+    roles = _fields.Roles.of(names, bag, label, options, columns, lambda message: file.error(message, line))
+    places = {name: at for at, name in enumerate(names)}
+    known = {places[name] for name in roles.named}
+    features = {places[name] for name in roles.features}
+    texts = known | {places[name] for name in _text_features(roles, columns)}
+    rows = read_rows(file, texts, {*places.values()} - features - known, header=True)
+    if not len(rows.lines):
         raise file.error("there are no rows below the header: export or download the file again", 1)
     series: dict[str, Series] = {}
-    numbers = iter(rows.numbers.T)
-    for name in features:
-        raw = rows.texts[_role(name)] if name in texts else None
-        series[name] = NumberSeries(next(numbers)) if raw is None else TextSeries.of(raw.distinct, raw.codes)
-    source = Source(np.asarray(rows.lines), place="line", label=label or "")
+    for name in roles.features:
+        at = places[name]
+        raw = rows.texts.get(at)
+        series[name] = NumberSeries(rows.numbers[at]) if raw is None else TextSeries.of(raw.distinct, raw.codes)
+    source = Source(rows.lines, place="line", label=roles.label or "")
     with file.naming_errors():
-        ids = _fields.row_ids(rows.texts["bag"], source)
-        labels = None if label is None else _fields.row_labels(rows.texts["label"], source, options.number_format)
-        raw = rows.texts.get("truth")
-        instance_labels = None if raw is None else _fields.parse_labels(raw.distinct)[raw.codes]
-        return bags_of_table(Table(series, ids, labels, instance_labels, source, is_text=True), options, columns)
+        ids = _fields.row_ids(file, rows.texts[places[roles.bag]], source)
+        labels = truth = None
+        if roles.label is not None:
+            number_format = roles.options.number_format
+            labels = _fields.row_labels(file, rows.texts[places[roles.label]], source, number_format)
+        if roles.truth is not None:
+            raw = rows.texts[places[roles.truth]]
+            truth = _fields.parse_labels(raw.distinct)[raw.codes]
+        return bags_of_table(Table(series, ids, labels, truth, source, is_text=True), roles.options, columns)
 
 
-def _read_columns(
-    file: DataFile,
-    names: Sequence[str],
-    features: Sequence[str],
-    roles: Mapping[str, str],
-    options: ColumnOptions,
-    columns: Columns | None,
-) -> tuple[Rows, Collection[str]]:
-    """Return the rows, and which of the features were read as text."""
-    places = {name: at for at, name in enumerate(names)}
-    skipped = sorted(places[name] for name in {*names} - {*features} - {*roles.values()})
-    texts = _text_features(file, features, places, options, columns)
-    while True:
-        numbers = [name for name in features if name not in texts]
-        wanted = {role: places[name] for role, name in roles.items()} | {_role(name): places[name] for name in texts}
-        try:
-            return read_rows(file, wanted, skipped, numbers, header=True), texts
-        except NotANumberError as problem:
-            odd = next((name for name in numbers if repr(name) == problem.column), None)
-            if odd is None:
-                raise
-            texts.add(odd)
-
-
-def _role(name: str) -> str:
-    return f"column {name}"
-
-
-def _text_features(
-    file: DataFile, features: Sequence[str], places: dict[str, int], options: ColumnOptions, columns: Columns | None
-) -> set[str]:
-    """Return the columns to read as text: those that are known to be, and those that have text in their first rows."""
+def _text_features(roles: _fields.Roles, columns: Columns | None) -> Collection[str]:
+    """Return the columns of features that are text whatever they have."""
+    options = roles.options
     if options.number_format != PLAIN_NUMBERS:
-        return set(features)
+        return roles.features
     if columns is not None:
-        return set(features) - {column.source for column in columns if column.kind == "number"}
-    rows = [row for _, row in itertools.islice(rows_of(file), 1, 1 + _FIRST_ROWS)]
-    named = (*options.categorical, *options.date, *options.keep)
-    found: set[str] = set()
-    for name in features:
-        spare = options.only is not None and name not in (*options.only, *named)
-        if spare or name in named or not all(is_number(row[places[name]].strip()) for row in rows):
-            found.add(name)
-    return found
+        return {*roles.features} - {column.source for column in columns if column.kind == "number"}
+    return {*options.categorical, *options.date, *options.keep}
 
 
 def write_csv(bags: Bags, path: Path) -> None:
@@ -398,14 +372,21 @@ def read_headerless(file: DataFile, bag: ColumnName = None, label: ColumnName = 
     """Read rows of ``label,bag,f1,...`` without a header."""
     owner, target = headerless_columns(file, bag, label)
     width = _width(file, 3, "label, bag and features")
-    places = [f"{n + 1}" for n in range(width) if n not in (owner, target)]
-    table = read_rows(file, {"bag": owner, "label": target}, (), places, header=False)
+    names = {n: f"'{n + 1}'" for n in range(width) if n not in (owner, target)}
+    rows = read_rows(file, {owner, target}, header=False, names=names)
     try:
-        return _fields.bags_of_rows(file, table.numbers, table.texts["bag"], table.texts["label"], table.lines)
+        return _bags_of(file, rows, owner, rows.texts[target])
     except DataFileError as problem:
         if isinstance(problem.__cause__, TwoLabelsError) and (owner, target) == (1, 0):
             raise DataFileError(f"{problem} If the bag comes first, pass bag=0, label=1.") from None
         raise
+
+
+def _bags_of(
+    file: DataFile, rows: Rows, bag: int, labels: TextSeries, feature_names: Sequence[str] | None = None
+) -> Bags:
+    numbers = np.column_stack(list(rows.numbers.values()))
+    return _fields.bags_of_rows(file, numbers, rows.texts[bag], labels, rows.lines, feature_names)
 
 
 def _width(file: DataFile, least: int, expected: str) -> int:
@@ -426,12 +407,13 @@ def read_uci(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -
     """Read a UCI MUSK file: molecule, conformation, features, and the class followed by a full stop."""
     width = _width(file, 4, "molecule, conformation, features and class")
     names = [f"f{n + 1}" for n in range(width - 3)]
-    table = read_rows(file, {"bag": 0, "label": width - 1}, (1,), names, header=False)
-    labels = table.texts["label"]
+    shown = {n + 2: repr(name) for n, name in enumerate(names)}
+    rows = read_rows(file, {0, width - 1}, (1,), header=False, names=shown)
+    labels = rows.texts[width - 1]
     stops = np.array([label.strip().endswith(".") for label in labels.distinct])[labels.codes]
     if stops.any() and not stops[-1]:
-        raise file.error(f"the class lacks its full stop: {CUT}", table.lines[-1])
-    return _fields.bags_of_rows(file, table.numbers, table.texts["bag"], labels, table.lines, names)
+        raise file.error(f"the class lacks its full stop: {CUT}", int(rows.lines[-1]))
+    return _bags_of(file, rows, 0, labels, names)
 
 
 FORMATS["csv"] = Format(
@@ -442,7 +424,6 @@ FORMATS["csv"] = Format(
     write=write_csv,
     is_match=lambda file, bag: _kind_of(file, bag) == "csv",
     rank=0,
-    columns=csv_columns,
     column_names=column_names,
     takes_options=True,
 )

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import contextlib
 import gzip
+import io
 import itertools
 import lzma
 import os
@@ -51,7 +52,8 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
 }  # the same bytes each time
-_BLOCK = 1 << 24  # bytes unpacked at a time
+_BLOCK = 1 << 20  # bytes unpacked at a time
+_PER_CHARACTER = 25  # bytes that a character of a long line may take when the line is split into many fields
 _JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
 
@@ -78,13 +80,14 @@ class MissingFileError(DataFileError, FileNotFoundError):
 
 
 class DataFile:
-    """A file (or folder) of bags, whose content is read, unpacked and decoded on demand."""
+    """A file (or folder) of bags, which is read, unpacked and decoded on demand; text is never in memory as a whole."""
 
     def __init__(self, path: str | os.PathLike[str], encoding: str | None = None) -> None:
         self.path = Path(path)
         self.encoding = encoding  # of text; None is UTF-8
         if encoding is not None:
             try:
+                codecs.getincrementaldecoder(encoding)
                 codecs.decode(b"", encoding)
             except LookupError:
                 raise ParameterError(
@@ -100,17 +103,20 @@ class DataFile:
         """Whether the path is a folder."""
         return self.path.is_dir()
 
-    def starts_with(self, magic: bytes) -> bool:
-        """Return whether the file starts with these bytes, without reading the rest of it."""
-        try:
-            with open(self.path, "rb") as file:
-                return file.read(len(magic)) == magic
-        except OSError:
-            return False  # reported when the content is read
+    @property
+    def suffix(self) -> str:
+        """The suffix of the file's name in lower case, ignoring that of a compression."""
+        return Path(bare_name(self.path)).suffix.lower()
 
     @cached_property
-    def content(self) -> bytes:
-        """The unpacked bytes."""
+    def start(self) -> bytes:
+        """The first bytes, unpacked; none of a folder."""
+        return b"" if self.is_folder else next(self.blocks(), b"")[:200]
+
+    # ------------------------------------------------------------------ bytes
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the unpacked bytes block by block: a small file may unpack to any size."""
         if self.is_folder:
             raise self.error("is a folder, not a file: pass a file in it, or a folder of .npy files")
         try:
@@ -118,30 +124,28 @@ class DataFile:
                 start = packed.read(8)
                 packed.seek(0)
                 kind = next((kind for kind, magic in COMPRESSIONS.items() if start.startswith(magic)), None)
-                content = self._read(packed if kind is None else _UNPACK[kind](packed))
+                file = packed if kind is None else _UNPACK[kind](packed)
+                while block := file.read(_BLOCK):
+                    yield block
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, ValueError) as problem:
-            if isinstance(problem, DataFileError):
-                raise
             raise self.error(f"is damaged or truncated ({problem}): download it again") from None
         except OSError as problem:
             raise self.error(
                 f"cannot be read ({problem.strerror or problem}): check its permissions or download it again"
             ) from None
-        if not content.strip():
-            raise self.error(_EMPTY)
-        return content
 
-    def _read(self, file: SupportsRead) -> bytes:
-        """Read, and unpack, in blocks: a small file may unpack to any size."""
-        limit = memory.budget() // 2  # the rest is for what is made of it
-        blocks = [file.read(_BLOCK)]
-        total = len(blocks[0])
-        while blocks[-1]:
-            if total > limit:
-                raise self.too_large(f"unpacks to more than {memory.size_text(limit)}", 2 * total)
-            blocks.append(file.read(_BLOCK))
-            total += len(blocks[-1])
-        return b"".join(blocks)
+    @cached_property
+    def content(self) -> bytes:
+        """The unpacked bytes, if they leave enough of the memory budget for what is made of them."""
+        limit = memory.budget() // 2
+        found = bytearray()
+        for block in self.blocks():
+            found += block
+            if len(found) > limit:
+                raise self.too_large(f"unpacks to more than {memory.size_text(limit)}", 2 * len(found))
+        if not found.strip():
+            raise self.error(_EMPTY)
+        return bytes(found)
 
     def require(self, n_bytes: float, what: str) -> None:
         """Raise if reading ``what`` needs more memory than the budget allows; the message begins with a verb."""
@@ -153,32 +157,68 @@ class DataFile:
         reason = "memory is full" if n_bytes is None else memory.shortage(n_bytes)
         return self.error(f"{what}: {reason}; split the file, drop columns, or write Parquet and use stream_bags")
 
-    @cached_property
-    def text(self) -> str:
-        """The content as text with Unix line ends."""
-        for start, what in _BINARY.items():
-            if self.content.startswith(start):
-                raise self.error(f"is not text but looks like {what}")
-        if self.encoding is None and b"\x00" in self.content:
-            at = self.content.index(b"\x00")
-            raise self.error(
-                f"is not text (byte {at} is zero): export the data as CSV in UTF-8, or pass encoding='utf-16' if that "
-                "is what it is in"
-            )
-        try:
-            text = self.content.decode(self.encoding or "utf-8-sig").removeprefix("\ufeff")
-        except UnicodeDecodeError as problem:
-            line = self.content.count(b"\n", 0, problem.start) + 1
-            known = (self.encoding or "utf-8").upper()
-            remedy = "try another encoding=..." if self.encoding else "pass encoding='cp1252' if it comes from Windows"
-            raise self.error(
-                f"byte {problem.start} ({self.content[problem.start]:#04x}) is not valid {known}: save the file "
-                f"as UTF-8, or {remedy}",
-                line,
-            ) from None
-        if not text.strip():
+    # ------------------------------------------------------------------ text
+
+    def lines(self) -> Iterator[str]:
+        r"""Yield the lines of text with their ends, which are ``\n`` whatever they are in the file."""
+        decoder = codecs.getincrementaldecoder(self.encoding or "utf-8-sig")()
+        ends = io.IncrementalNewlineDecoder(None, translate=True)
+        n_bytes = n_lines = n_waiting = 0
+        blank = True
+        parts: list[str] = []  # of a line that has not ended yet
+        for block in itertools.chain(self.blocks(), (b"",)):
+            self._refuse_binary(block, n_bytes)
+            waiting = decoder.getstate()[0]
+            try:
+                text = ends.decode(decoder.decode(block, not block), not block)
+            except UnicodeDecodeError as problem:
+                raise self._not_decoded(waiting + block, n_bytes - len(waiting), problem.start, n_lines) from None
+            *whole, rest = (text if n_bytes else text.removeprefix("\ufeff")).split("\n")
+            n_bytes += len(block)
+            if whole:
+                whole[0] = "".join((*parts, whole[0]))
+                parts, n_waiting = [], 0
+            parts.append(rest)
+            n_waiting += len(rest)
+            self.require(_PER_CHARACTER * n_waiting, f"has a line of more than {n_waiting:,} characters")
+            n_lines += len(whole)
+            for line in whole:
+                blank = blank and not line.strip()
+                yield line + "\n"
+        rest = "".join(parts)
+        if blank and not rest.strip():
             raise self.error(_EMPTY)
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        if rest:
+            yield rest
+
+    def _refuse_binary(self, block: bytes, begins: int) -> None:
+        """Raise if bytes cannot be text."""
+        kind = None if begins else next((what for start, what in _BINARY.items() if block.startswith(start)), None)
+        if kind is not None:
+            raise self.error(f"is not text but looks like {kind}")
+        if self.encoding is None and b"\0" in block:
+            raise self.error(
+                f"is not text (byte {begins + block.index(0)} is zero): export the data as CSV in UTF-8, or pass "
+                "encoding='utf-16' if that is what it is in"
+            )
+
+    def _not_decoded(self, content: bytes, begins: int, at: int, n_lines: int) -> DataFileError:
+        """Return an error about a byte that is not text; ``n_lines`` are complete before ``content``."""
+        known = (self.encoding or "utf-8").upper()
+        remedy = "try another encoding=..." if self.encoding else "pass encoding='cp1252' if it comes from Windows"
+        return self.error(
+            f"byte {begins + at} ({content[at]:#04x}) is not valid {known}: save the file as UTF-8, or {remedy}",
+            n_lines + content.count(b"\n", 0, at) + 1,
+        )
+
+    @property
+    def text(self) -> str:
+        """All lines at once, for formats that need them."""
+        return "".join(self.lines())
+
+    def numbered_lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines that are not blank, without their ends, with their numbers, counted from 1."""
+        return ((n, line.rstrip("\n")) for n, line in enumerate(self.lines(), 1) if not line.isspace())
 
     @cached_property
     def head(self) -> list[str]:
@@ -190,32 +230,16 @@ class DataFile:
 
     def refuse_json(self) -> None:
         """Raise if this is JSON, which would pass for a strange table."""
-        if _JSON.match(self.text):
+        if _JSON.match("\n".join(self.head)):
             raise self.error(
                 "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
                 'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
             )
 
-    @property
-    def suffix(self) -> str:
-        """The suffix of the file's name in lower case, ignoring that of a compression."""
-        return Path(bare_name(self.path)).suffix.lower()
-
     def is_cut(self, line: int) -> bool:
         """Return whether this line is the last and has no newline, as in a truncated file."""
-        return not self.text.endswith("\n") and line == self.text.count("\n") + 1
-
-    def lines(self) -> Iterator[str]:
-        """Yield all lines, without their ends."""
-        start, end = 0, self.text.find("\n")
-        while end >= 0:
-            yield self.text[start:end]
-            start, end = end + 1, self.text.find("\n", end + 1)
-        yield self.text[start:]
-
-    def numbered_lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the non-blank lines with their numbers, counted from 1."""
-        return ((n, line) for n, line in enumerate(self.lines(), 1) if line and not line.isspace())
+        rest = list(itertools.islice(self.lines(), line - 1, line + 1))
+        return len(rest) == 1 and not rest[0].endswith("\n")
 
     def error(self, message: str, line: int | None = None, column: str | None = None) -> DataFileError:
         """Return (not raise) an error that names the file, the line and the column.

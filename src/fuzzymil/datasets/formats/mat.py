@@ -49,7 +49,7 @@ NAMES = ("name", "id", "bag_id", "bagid")
 
 def is_mat(file: DataFile, bag: object) -> bool:
     """Return whether a file is named ``.mat`` or begins like a MATLAB file."""
-    return not file.is_folder and (file.suffix == ".mat" or file.content.startswith(b"MATLAB"))
+    return not file.is_folder and (file.suffix == ".mat" or file.start.startswith(b"MATLAB"))
 
 
 def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
@@ -64,7 +64,7 @@ def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
 
 
 def _variables(file: DataFile) -> dict[str, Any]:
-    if file.content.startswith(b"MATLAB 7.3") or file.content.startswith(b"\x89HDF"):
+    if file.start.startswith((b"MATLAB 7.3", b"\x89HDF")):
         raise file.error("is a MATLAB 7.3 file (HDF5), which is not supported: in MATLAB, use save(name, ..., '-v7')")
     try:
         return _flattened(read_variables(file.content))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,15 +30,6 @@ FEATURES = "features.txt"
 """Feature names, one per line (optional)."""
 
 
-# The header is the text of a Python dictionary; matching it, instead of evaluating it, cannot go wrong.
-_NPY = re.compile(
-    rb"\x93NUMPY(?:\x01\x00(?P<short>.{2})|[\x02\x03]\x00(?P<long>.{4}))(?P<text>\{)"
-    rb"'descr':\s*(?P<kind>'[^']*'|\[.*?\]),"
-    rb"\s*'fortran_order':\s*(?P<order>True|False),\s*'shape':\s*\((?P<shape>[0-9, ]*)\),?\s*\}[ ]*\n",
-    re.DOTALL,
-)
-_NUMBERS = re.compile(r"'[<>|=](?:b1|[iu][1248]|f[248])'")
-_SHAPE = re.compile(r"(0|[1-9][0-9]{0,17}), *(0|[1-9][0-9]{0,17}),? *")
 _MOST_HEADER = 1 << 14
 _SAVE_AGAIN = "save it again with numpy.save(path, array)"
 
@@ -93,63 +83,51 @@ def _listing(listing: DataFile) -> tuple[list[str], Array, Array | None]:
         raise listing.error(f"duplicate bag {ids[twice]}: bag ids must be unique", lines[twice + 1])
     rows, source = np.arange(len(files)), Source(np.array(lines[1:]), place="line")
     with listing.naming_errors():
-        labels = _fields.row_labels(TextSeries(columns["label"], rows), source) if "label" in columns else None
-        return files, _fields.row_ids(TextSeries(ids, rows), source), labels
+        labels = _fields.row_labels(listing, TextSeries(columns["label"], rows), source) if "label" in columns else None
+        return files, _fields.row_ids(listing, TextSeries(ids, rows), source), labels
 
 
 def _arrays(paths: Sequence[Path]) -> list[Array]:
     """Read one array per file; what they need together is asked for before the first is read."""
-    headers = [_header(DataFile(path)) for path in paths]
-    total = sum(header.kind.itemsize * math.prod(header.shape) for header in headers)
+    total = sum(map(_size, paths))
     DataFile(paths[0].parent).require(4 * total, f"has {len(paths):,} arrays of {memory.size_text(total)}")
-    return [_array(path, header) for path, header in zip(paths, headers, strict=True)]
+    return [_loaded(DataFile(path)) for path in paths]
 
 
-class _Header(NamedTuple):
-    kind: np.dtype[Any]
-    by_column: bool  # the order of the values
-    shape: tuple[int, ...]
-    size: int  # of the header itself, in bytes
-
-
-def _header(file: DataFile) -> _Header:
-    """Return what a ``.npy`` file promises to contain; its size has to agree."""
+def _size(path: Path) -> int:
+    """Return the number of bytes of the values that a ``.npy`` file promises; the size of the file has to agree."""
+    file = DataFile(path)
     try:
-        with file.path.open("rb") as stream:
-            start = stream.read(_MOST_HEADER)
-            size = stream.seek(0, os.SEEK_END)
+        with path.open("rb") as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            version = np.lib.format.read_magic(stream)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, kind = read(stream, max_header_size=_MOST_HEADER)
+            left = os.fstat(stream.fileno()).st_size - stream.tell()
     except OSError as problem:
         raise file.error(f"cannot be read ({problem.strerror}): check its permissions") from None
-    found = _NPY.match(start)
-    if found is None or found.end() != found.start("text") + _length(found):
-        raise file.error(f"cannot be read as a numeric array: {_SAVE_AGAIN}")
-    kind, order, shape = (found[name].decode("latin-1") for name in ("kind", "order", "shape"))
-    sizes = _SHAPE.fullmatch(shape)
-    if sizes is None or _NUMBERS.fullmatch(kind) is None:
+    except Exception:  # damage has many names
+        raise file.error(f"cannot be read as a numeric array: {_SAVE_AGAIN}") from None
+    if len(shape) != 2 or kind.kind not in "biuf" or min(shape) < 0:
         raise file.error(
-            f"contains shape ({shape}) of type {kind}: a bag must be a 2-D numeric array (instances, features)"
+            f"contains shape {shape} of type {kind.str!r}: a bag must be a 2-D numeric array (instances, features)"
         )
-    header = _Header(np.dtype(kind[1:-1]), order == "True", (int(sizes[1]), int(sizes[2])), found.end())
-    expected = header.kind.itemsize * math.prod(header.shape)
-    if size - header.size != expected:
+    expected = kind.itemsize * math.prod(shape)
+    if left != expected:
         raise file.error(
-            f"has {size - header.size:,} bytes of values, but its header states {expected:,} (shape {header.shape}): "
-            f"it is damaged or truncated; {_SAVE_AGAIN}"
+            f"has {left:,} bytes of values, but its header states {expected:,} (shape {shape}): it is damaged or "
+            f"truncated; {_SAVE_AGAIN}"
         )
-    return header
+    return expected
 
 
-def _length(found: re.Match[bytes]) -> int:
-    return int.from_bytes(found["short"] or found["long"], "little")
-
-
-def _array(path: Path, header: _Header) -> Array:
-    with path.open("rb") as stream:
-        stream.seek(header.size)
-        values = np.fromfile(stream, header.kind, math.prod(header.shape))
-    if len(values) != math.prod(header.shape):
-        raise DataFile(path).error(f"changed while it was read: {_SAVE_AGAIN}")
-    return values.reshape(header.shape, order="F" if header.by_column else "C")
+def _loaded(file: DataFile) -> Array:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(np.load(file.path, allow_pickle=False, max_header_size=_MOST_HEADER))
+    except (OSError, ValueError):
+        raise file.error(f"changed while it was read: {_SAVE_AGAIN}") from None
 
 
 def write_npy(bags: Bags, path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, first_repeated
-from fuzzymil._utils.errors import InputError, MissingExtraError, ParameterError, PlaceError, warn_user
+from fuzzymil._utils.errors import InputError, MissingExtraError, PlaceError, warn_user
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
 from fuzzymil.bags.series import NumberSeries, Series, as_series
@@ -72,18 +72,11 @@ def _open(file: DataFile) -> Iterator[Any]:
         raise file.error(f"is not a Parquet file, or it is damaged ({reason}): write or download it again") from None
 
 
-def _is_number(kind: Any) -> bool:
-    """Return whether columns of an Arrow type can be features."""
+def _is_number(kind: Any, *, as_id: bool = False) -> bool:
+    """Return whether columns of an Arrow type can be features, or else bag ids and labels."""
     types = _pyarrow().types
-    kind = _common_type(kind)
-    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null))
-
-
-def _is_id(kind: Any) -> bool:
-    """Return whether columns of an Arrow type can be bag ids or labels."""
-    types = _pyarrow().types
-    kind = _common_type(kind)
-    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_string))
+    tests = (types.is_string,) if as_id else (types.is_decimal, types.is_null)
+    return any(test(_common_type(kind)) for test in (types.is_integer, types.is_floating, *tests))
 
 
 def _common_type(kind: Any) -> Any:
@@ -197,10 +190,13 @@ class _Tables:
     """Files with the same columns, concatenated to one table."""
 
     def __init__(
-        self, path: Path, bag: ColumnName, label: ColumnName, drop: Sequence[str], *, numbers_only: bool = True
+        self,
+        path: Path,
+        bag: ColumnName,
+        label: ColumnName,
+        options: ColumnOptions = NO_OPTIONS,
+        columns: Columns | None = None,
     ) -> None:
-        if isinstance(drop, str):
-            raise ParameterError(f"drop must be a list of columns, got {drop!r}: use [{drop!r}].")
         self.files = _files_of(DataFile(path))
         self.first_rows: list[int] = []
         self.groups: list[_Group] = []
@@ -209,7 +205,8 @@ class _Tables:
             found = self._add(place, file)
             if place == 0:
                 self._kinds = found
-                self._choose(bag, label, drop, numbers_only=numbers_only)
+                self.roles = _fields.Roles.of(list(found), bag, label, options, columns, file.problem)
+                self._check_roles(file)
             self._check_equal(file, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
         if not self.n_rows:
@@ -230,30 +227,25 @@ class _Tables:
                 start = end
             return dict(zip(names, found.schema_arrow.types, strict=True))
 
-    def _choose(self, bag: ColumnName, label: ColumnName, drop: Sequence[str], *, numbers_only: bool) -> None:
-        error, kinds = self.files[0].problem, self._kinds
-        names = list(kinds)
-        self.bag, self.label = _fields.named_columns(names, bag, label, error)
-        self.features = _fields.feature_columns(names, self.bag, self.label, drop, error)
-        self.truth = _fields.instance_label(names, self.bag, self.label)
-        odd = [name for name in self.features if not _is_number(kinds[name])]
-        if odd and numbers_only:
-            shown = ", ".join(f"{name!r} ({kinds[name]})" for name in odd)
-            raise error(f"these columns are not numeric: {shown}; exclude them with drop=..., or convert them")
-        for name in self._named:
-            if not _is_id(kinds[name]):
-                raise error(f"the column {name!r} has type {kinds[name]}: ids and labels must be numbers or text")
-        index = next((name for name in self.features if name.startswith(_PANDAS_INDEX)), None)
+    def _check_roles(self, file: DataFile) -> None:
+        for name in self.roles.named:
+            if not _is_number(self._kinds[name], as_id=True):
+                kind = self._kinds[name]
+                raise file.problem(f"the column {name!r} has type {kind}: ids and labels must be numbers or text")
+        index = next((name for name in self.roles.features if name.startswith(_PANDAS_INDEX)), None)
         if index is not None:
-            raise error(
+            raise file.problem(
                 f"the column {index!r} is the index of a pandas data frame: exclude it with drop=..., or write the "
                 "data frame with to_parquet(..., index=False)"
             )
 
-    @property
-    def _named(self) -> list[str]:
-        """The columns that are read besides the features."""
-        return [name for name in (self.bag, self.label, self.truth) if name is not None]
+    def require_numbers(self) -> None:
+        """Raise if a feature is not a column of numbers."""
+        odd = [f"{name!r} ({self._kinds[name]})" for name in self.roles.features if not _is_number(self._kinds[name])]
+        if odd:
+            raise self.files[0].problem(
+                f"these columns are not numeric: {', '.join(odd)}; exclude them with drop=..., or convert them"
+            )
 
     def _check_equal(self, file: DataFile, found: dict[str, Any]) -> None:
         kinds = self._kinds
@@ -265,8 +257,8 @@ class _Tables:
             # Features become float64 anyway; ids and labels have to stay comparable.
             same = _common_type(found[name]) == _common_type(kinds[name])
             numbers = _is_number(found[name]) and _is_number(kinds[name])
-            alike = same or (name not in self._named and numbers)
-            if name in [*self._named, *self.features] and not alike:
+            alike = same or (name not in self.roles.named and numbers)
+            if name in [*self.roles.named, *self.roles.features] and not alike:
                 raise file.error(
                     f"has the column {name!r} with type {found[name]}, but in {self.files[0].path.name} it has type "
                     f"{kinds[name]}: write all files with the same types"
@@ -304,33 +296,36 @@ class _Tables:
     def rows(self, start: int, end: int) -> Table:
         """Return some rows."""
         kinds = self._kinds
-        numeric = [name for name in self.features if _is_number(kinds[name])]
+        numeric = [name for name in self.roles.features if _is_number(kinds[name])]
         # Of numbers: the columns, the features made of them, and a copy in the order of the bags.
         self.files[0].require(
-            (end - start) * (24 * len(numeric) + 64 * (len(self.features) - len(numeric))),
-            f"has {end - start:,} rows of {len(self.features):,} features to read at once",
+            (end - start) * (24 * len(numeric) + 64 * (len(self.roles.features) - len(numeric))),
+            f"has {end - start:,} rows of {len(self.roles.features):,} features to read at once",
         )
         numbers = {name: np.empty(end - start) for name in numeric}
-        others: dict[str, list[Any]] = {name: [] for name in (*self._named, *self.features) if name not in numbers}
+        others: dict[str, list[Any]] = {
+            name: [] for name in (*self.roles.named, *self.roles.features) if name not in numbers
+        }
         for at, batch in self.batches([*others, *numbers], start, end):
             for name, found in numbers.items():
                 found[at - start : at - start + batch.num_rows] = _numbers(batch.column(name))
             for name, parts in others.items():
                 parts.append(_decode(batch.column(name)))
         joined = {name: _pyarrow().concat_arrays(parts) for name, parts in others.items()}
-        for role, what in ((self.bag, "bag id"), (self.label, "label")):
+        roles = self.roles
+        for role, what in ((roles.bag, "bag id"), (roles.label, "label")):
             if role is not None:
                 self.check_present(joined[role], start, what)
         ids, labels, truth = (
-            None if role is None else _values(joined[role]) for role in (self.bag, self.label, self.truth)
+            None if role is None else _values(joined[role]) for role in (roles.bag, roles.label, roles.truth)
         )
         series: dict[str, Series] = {
             name: NumberSeries(numbers[name])
             if name in numbers
             else as_series(joined[name].to_numpy(zero_copy_only=False), name)
-            for name in self.features
+            for name in self.roles.features
         }
-        return Table(series, np.asarray(ids), labels, truth, Source(np.arange(start, end), label=self.label or ""))
+        return Table(series, np.asarray(ids), labels, truth, Source(np.arange(start, end), label=roles.label or ""))
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
@@ -378,30 +373,9 @@ class ScatteredBagsError(DataFileError):
 class ParquetBags:
     """The bags of a Parquet file, or of all Parquet files in a folder, read part by part.
 
-    The rows of a bag must be contiguous. The bag column is scanned once to find where bags begin; features are read
-    when a part is requested. A part is one row group, or several small ones, extended to whole bags: a bag that
-    continues in the next row group or file belongs to the part where it begins.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder of ``.parquet`` files with the same columns, read in order of their names.
-    bag, label : str, optional
-        Columns of the bag id and the label. Default: as in `fuzzymil.datasets.read_bags`.
-    drop : sequence of str
-        Columns to exclude.
-
-    Attributes
-    ----------
-    n_parts, n_bags, n_instances : int
-    feature_names : tuple of str
-    bag : str
-    label : str or None
-
-    Raises
-    ------
-    DataFileError
-        An `InputError` that names the file and the row (counted from 0) and explains how to fix it.
+    The rows of a bag must be contiguous: the bag column is scanned once to find where bags begin. A part is one row
+    group, or several small ones, extended to whole bags: a bag that continues in the next row group or file belongs to
+    the part where it begins. Parameters are those of `fuzzymil.datasets.stream_bags`.
 
     Examples
     --------
@@ -410,10 +384,8 @@ class ParquetBags:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
     >>> write_bags(make_two_concepts(random_state=0), path)
     >>> table = ParquetBags(path)
-    >>> table.n_parts, table.n_bags, table.feature_names
-    (1, 150, ('x1', 'x2'))
-    >>> table.part(0).labels[:3]
-    array([1, 1, 1])
+    >>> table.n_parts, table.n_bags, table.feature_names, table.part(0).labels[:3].tolist()
+    (1, 150, ('x1', 'x2'), [1, 1, 1])
     """
 
     def __init__(
@@ -424,9 +396,9 @@ class ParquetBags:
         label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = _Tables(Path(path), bag, label, drop)
-        self.bag, self.label = self._table.bag, self._table.label
-        self.feature_names = tuple(self._table.features)
+        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(None, drop, (), (), False))
+        self._table.require_numbers()
+        self.feature_names = tuple(self._table.roles.features)
         self._starts = _bag_starts(self._table)
         self._edges = _edges(self._table.groups, self._starts, max(1, PART // len(self.feature_names)))
         self._warn_of_large_groups()
@@ -482,8 +454,8 @@ def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
     compute = _pyarrow().compute
     starts, keys = [], []
     before = None
-    for at, batch in rows.batches([rows.bag], 0, rows.n_rows):
-        column = _decode(batch.column(rows.bag))
+    for at, batch in rows.batches([rows.roles.bag], 0, rows.n_rows):
+        column = _decode(batch.column(rows.roles.bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
         begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
@@ -498,14 +470,14 @@ def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
             place = rows.place(int(found[later]))
             raise ScatteredBagsError(
                 f"{place}: bag {other} continues here after other bags: to read a table in parts, the rows of a bag "
-                f"must be contiguous; sort the table by {rows.bag!r}."
+                f"must be contiguous; sort the table by {rows.roles.bag!r}."
             )
     return np.append(found, rows.n_rows)
 
 
 def _id_at(rows: _Tables, row: int) -> Any:
-    ((_, batch),) = rows.batches([rows.bag], row, row + 1)
-    return _decode(batch.column(rows.bag))[0].as_py()
+    ((_, batch),) = rows.batches([rows.roles.bag], row, row + 1)
+    return _decode(batch.column(rows.roles.bag))[0].as_py()
 
 
 def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
@@ -528,7 +500,7 @@ def is_parquet(file: DataFile, bag: object) -> bool:
     """Return whether a file is named or begins like Parquet, or a folder contains such files."""
     if file.is_folder:
         return any(path.suffix.lower() in (".parquet", ".pq") for path in file.path.iterdir())
-    return file.suffix in (".parquet", ".pq") or file.starts_with(b"PAR1")
+    return file.suffix in (".parquet", ".pq") or file.start.startswith(b"PAR1")
 
 
 def column_names(file: DataFile) -> list[str]:
@@ -536,11 +508,6 @@ def column_names(file: DataFile) -> list[str]:
     first = _files_of(file)[0]
     with _open(first) as found:
         return _names_of(first, found)
-
-
-def parquet_columns(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -> tuple[str, str | None]:
-    """Return the bag and label columns: those given, otherwise those recognized by name."""
-    return _fields.named_columns(column_names(file), bag, label, file.problem)
 
 
 def read_parquet(
@@ -551,13 +518,9 @@ def read_parquet(
     columns: Columns | None = None,
 ) -> Bags:
     """Read all rows at once, in any order."""
-    names = column_names(file)
-    drop = tuple(name for name in options.drop if columns is None or name in names)  # of another file
-    options = dataclasses.replace(options, drop=drop)
-    tables = _Tables(file.path, bag, label, drop, numbers_only=False)
+    tables = _Tables(file.path, bag, label, options, columns)
     with tables.naming_errors():
-        options.check(names, [name for name in (tables.bag, tables.label) if name is not None])
-        return bags_of_table(tables.rows(0, tables.n_rows), options, columns)
+        return bags_of_table(tables.rows(0, tables.n_rows), tables.roles.options, columns)
 
 
 def write_parquet(bags: Bags, path: Path) -> None:
@@ -634,7 +597,6 @@ FORMATS["parquet"] = Format(
     write=write_parquet,
     is_match=is_parquet,
     rank=2,
-    columns=parquet_columns,
     column_names=column_names,
     read_parts=ParquetBags,
     write_parts=write_parts,

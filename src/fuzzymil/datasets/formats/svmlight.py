@@ -11,6 +11,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.bags.series import TextBuilder
+from fuzzymil.bags.table import not_a_number
 from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, write_text
@@ -95,7 +96,10 @@ class _Pairs:
             number = fields[2 * long][:40]
             raise self.file.error(f"there is no feature {number}: use smaller numbers", self.lines[at[long]])
         self._places.append(np.fromiter(map(int, fields[::2]), np.int64, len(at)))
-        self._values.append(_fields.parse_fields(self.file, fields[1::2], lambda n: (self.lines[at[n]], fields[2 * n])))
+        values, bad = _fields.parse_numbers(fields[1::2])
+        if bad is not None:
+            raise self.file.error(not_a_number(fields[2 * bad + 1].strip()), self.lines[at[bad]], fields[2 * bad])
+        self._values.append(values)
         self._fields, self._first = [], len(self.lines)
 
     def dense(self, n_features: int | None) -> Array:
@@ -133,7 +137,7 @@ class _Pairs:
 def _complain(file: DataFile, number: int, rest: str) -> None:
     good = re.match(r"(?:\s+[0-9]+:[^\s:]+(?=\s|$))*", rest)
     odd = (rest[good.end() :] if good else rest).split()[0]
-    cut = file.is_cut(number) and file.text.endswith(odd)
+    cut = rest.endswith(odd) and file.is_cut(number)
     advice = "the file seems to be truncated here: download it again" if cut else "write pairs such as 3:0.5"
     raise file.error(f"expected number:value, found {odd[:40]!r}; {advice}", number)
 

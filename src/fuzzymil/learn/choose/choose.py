@@ -38,7 +38,7 @@ from fuzzymil.learn.choose.path import Fit, fit_path, greatest_penalty, strength
 from fuzzymil.learn.choose.refine import mean_cost, merge_alike, move_sets, share_sets
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.language.naming import dated_sets, named_sets
+from fuzzymil.rules.language.naming import named_sets
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Or, Quantified
 from fuzzymil.rules.rule import MISSING, Rule, Variable, crisp_set
 
@@ -544,8 +544,7 @@ def rule_base(
             continue
         low, high = map(float, scaling.ranges[d])
         own = sets.get(d, [])
-        named = dated_sets(own, column) if column.kind in ("date", "hour") else named_sets(own, low, high)
-        words[d] = dict(zip(own, named, strict=True)) | prototypes.get(d, {})
+        words[d] = named_sets(own, low, high, column) | prototypes.get(d, {})
         if limited:  # values are clipped to the range, which must not hide a threshold
             reach = [_reach(chosen) for chosen in own]
             low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])

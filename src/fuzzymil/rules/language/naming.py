@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from fuzzymil.bags import Column
 from fuzzymil.inference.membership import Bell, MembershipFunction, family
 
-__all__ = ["dated_sets", "named_sets", "named_terms", "span_of"]
+__all__ = ["named_sets", "span_of"]
 
 # Names of one, two and three sets of a kind, from low to high.
 _OPEN_UPWARD = (("high",), ("raised", "high"), ("raised", "high", "extreme"))
@@ -21,7 +21,8 @@ _BOUNDED = {
     "medium": (("medium",), ("lower_medium", "upper_medium"), ("lower_medium", "medium", "upper_medium")),
     "high": (("high",), ("high", "highest"), ("fairly_high", "high", "highest")),
 }
-_BESIDE_OPEN = {"low": "lower", "high": "upper"}  # for a bounded set where an open one has the plain word
+_BESIDE_OPEN = {"low": (("lower",), ("lower", "fairly_low")), "high": (("upper",), ("fairly_high", "upper"))}
+"""For bounded sets that lie between the middle and open ones, which have the plain words."""
 
 
 def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
@@ -30,75 +31,87 @@ def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
     return float(min(peaks)), float(max(peaks))
 
 
-def named_sets(sets: Sequence[MembershipFunction], low: float, high: float) -> list[str]:
-    """Name the sets of one variable.
+def named_sets(
+    sets: Iterable[MembershipFunction], low: float, high: float, column: Column | None = None
+) -> dict[MembershipFunction, str]:
+    """Name the sets of one variable, in the order of their values.
 
-    A set that is open to the top is *high*, one that is open to the bottom *low*; two and three of them are *raised*,
-    *high* and *extreme*, or *reduced*, *low* and *minimal*. A bounded set is called after the third of the range in
-    which it is centered: *low*, *medium* or *high*, with a qualifying word where two or three sets share a third
-    (*lower_medium*, *upper_medium*), or have the same center (*narrow_medium*, *broad_medium*). Only more than three
-    are numbered, from low to high.
+    Those open to the bottom come first, then bounded ones, then those open to the top. A set that is open to the top
+    is *high*, one that is open to the bottom *low*; two and three of them are *raised*, *high* and *extreme*, or
+    *minimal*, *low* and *reduced*. A bounded set is called after the third of the range in which it is centered: *low*,
+    *medium* or *high*, with a qualifying word where two or three sets share a third (*lower_medium*, *upper_medium*),
+    or have the same center (*narrow_medium*, *broad_medium*). Only more than three are numbered, from low to high. Sets
+    of dates and times are called after where they begin and end.
 
     Parameters
     ----------
-    sets : sequence of MembershipFunction
+    sets : iterable of MembershipFunction
     low, high : float
         Range of the variable.
+    column : Column, optional
+        Of a date or a time of day.
 
     Returns
     -------
-    list of str
-        One name for each set; equal sets have the same name, different sets different names.
+    dict
+        The name of each different set.
 
     Examples
     --------
-    >>> from fuzzymil.inference.membership import Gaussian, Sigmoid
-    >>> named_sets([Sigmoid(8, 2), Sigmoid(5, 2), Sigmoid(2, -2)], 0, 10)
-    ['high', 'raised', 'low']
-    >>> named_sets([Gaussian(4, 1), Gaussian(6, 1), Gaussian(9, 1)], 0, 10)
-    ['lower_medium', 'upper_medium', 'high']
+    >>> from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid
+    >>> for chosen, name in named_sets([Sigmoid(8, 2), Gaussian(4, 1), Sigmoid(5, 2), Sigmoid(2, -2)], 0, 10).items():
+    ...     print(name, chosen)
+    low Sigmoid(2, -2)
+    medium Gaussian(4, 1)
+    raised Sigmoid(5, 2)
+    high Sigmoid(8, 2)
+    >>> named_sets([Sigmoid(20513, 1), Bell(20513, 2, 3)], 0, 10, Column("day", "date")).values()
+    dict_values(['2026-02-27 to 2026-03-03', 'after 2026-03-01'])
     """
-    peaks = {chosen: _peak(chosen) for chosen in sets}
-    distinct = sorted(peaks, key=lambda chosen: (peaks[chosen], chosen.parameters))
+    distinct = list(dict.fromkeys(sets))
+    sides = dict(zip(distinct, _sides(distinct), strict=True))
+    places = {chosen: _place(chosen, side) for chosen, side in sides.items()}
+    rank = {"downward": 0, "": 1, "medium": 1, "upward": 2}
+    distinct.sort(key=lambda chosen: (rank[sides[chosen]], places[chosen], chosen.parameters))
+    if column is not None and column.kind in ("date", "hour"):
+        return _dated(distinct, sides, column)
     kinds: dict[str, list[MembershipFunction]] = {}
-    for chosen, side in zip(distinct, _sides(distinct), strict=True):
-        position = (peaks[chosen] - low) / (high - low) if high > low else 0.5
+    for chosen in distinct:
+        position = (places[chosen] - low) / (high - low) if high > low else 0.5
         third = "low" if position < 1 / 3 else "medium" if position <= 2 / 3 else "high"
-        kinds.setdefault(side or third, []).append(chosen)
+        kinds.setdefault(sides[chosen] or third, []).append(chosen)
     names: dict[MembershipFunction, str] = {}
     for kind, ladders in (("upward", _OPEN_UPWARD), ("downward", _OPEN_DOWNWARD)):
         names |= _named(kinds.get(kind, []), ladders)
     taken = {"low": "downward" in kinds, "high": "upward" in kinds}
     for third, ladders in _BOUNDED.items():
-        plain = _BESIDE_OPEN[third] if taken.get(third) else third
-        own = tuple(tuple(plain if word == third else word for word in ladder) for ladder in ladders)
-        names |= _named(kinds.get(third, []), own)
-    return [names[chosen] for chosen in sets]
+        names |= _named(kinds.get(third, []), _BESIDE_OPEN[third] if taken.get(third) else ladders)
+    return {chosen: names[chosen] for chosen in distinct}
 
 
-def dated_sets(sets: Sequence[MembershipFunction], column: Column) -> list[str]:
-    """Name the sets of a date or a time of day by where they begin and end.
+def _place(chosen: MembershipFunction, side: str) -> float:
+    """Return where a set is: its most typical value, or where it begins if it is open to one side."""
+    edge = chosen.inverse(0.5) if side in ("upward", "downward") else None
+    return float(chosen.peak(*chosen.parameters) if edge is None else edge)
 
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Bell, Sigmoid
-    >>> dated_sets([Sigmoid(20513, 1), Sigmoid(20513, -1), Bell(20513, 2, 3)], Column("day", "date"))
-    ['after 2026-03-01', 'before 2026-03-01', '2026-02-27 to 2026-03-03']
-    """
+
+def _dated(
+    sets: Sequence[MembershipFunction], sides: dict[MembershipFunction, str], column: Column
+) -> dict[MembershipFunction, str]:
+    """Name sets of a date or a time of day by where they begin and end."""
     names: dict[MembershipFunction, str] = {}
-    distinct = list(dict.fromkeys(sets))
-    for chosen, kind in zip(distinct, _sides(distinct), strict=True):
-        center, reach = _peak(chosen), float(chosen.spread(*chosen.parameters))
+    for chosen in sets:
+        center, reach = _place(chosen, ""), float(chosen.spread(*chosen.parameters))
         if isinstance(chosen, Bell):
             reach = chosen.width
-        if kind in ("upward", "downward"):
+        if sides[chosen] in ("upward", "downward"):
             edge = chosen.parameters[0]
-            name = f"{'after' if kind == 'upward' else 'before'} {_rounded(edge, column)}"
+            name = f"{'after' if sides[chosen] == 'upward' else 'before'} {_rounded(edge, column)}"
         else:
             name = f"{_rounded(center - reach, column)} to {_rounded(center + reach, column)}"
         same = [other for other in names.values() if other == name or other.startswith(f"{name} (")]
         names[chosen] = f"{name} ({len(same) + 1})" if same else name
-    return [names[chosen] for chosen in sets]
+    return names
 
 
 def _rounded(value: float, column: Column) -> str:
@@ -109,17 +122,13 @@ def _named(sets: Sequence[MembershipFunction], ladders: Sequence[Sequence[str]])
     """Name sets of one kind, from low to high."""
     if not sets:
         return {}
-    if len({_peak(chosen) for chosen in sets}) < len(sets) == 2:
+    if len({_place(chosen, "") for chosen in sets}) < len(sets) == 2:
         narrow, broad = sorted(sets, key=lambda chosen: float(chosen.spread(*chosen.parameters)))
         return {narrow: f"narrow_{ladders[0][0]}", broad: f"broad_{ladders[0][0]}"}
     words = (
         ladders[len(sets) - 1] if len(sets) <= len(ladders) else [f"{ladders[0][0]}{n + 1}" for n in range(len(sets))]
     )
     return dict(zip(sets, words, strict=True))
-
-
-def _peak(chosen: MembershipFunction) -> float:
-    return float(chosen.peak(*chosen.parameters))
 
 
 def _sides(sets: Sequence[MembershipFunction]) -> list[str]:
@@ -130,7 +139,7 @@ def _sides(sets: Sequence[MembershipFunction]) -> list[str]:
         alike.setdefault(chosen.kind, []).append(chosen)
     for kind, members in alike.items():  # of one kind all at once: learned rule bases have thousands of sets
         parameters: Any = [values[:, None] for values in np.array([each.parameters for each in members]).T]
-        peaks = np.array([[_peak(each)] for each in members])
+        peaks = np.array([[_place(each, "")] for each in members])
         far = np.array([[1e9 * float(each.spread(*each.parameters))] for each in members])
         log_below, log_above = np.asarray(family(kind).log_mu(peaks + far * [-1.0, 1.0], *parameters)).T
         is_open = np.maximum(log_below, log_above) > math.log(0.5)
@@ -139,21 +148,3 @@ def _sides(sets: Sequence[MembershipFunction]) -> list[str]:
         ):
             found[each] = "upward" if above > below else "downward" if below > above else "medium"
     return [found[chosen] for chosen in sets]
-
-
-def named_terms(
-    by_rule: Mapping[int, MembershipFunction], low: float, high: float
-) -> tuple[dict[str, MembershipFunction], dict[int, str]]:
-    """Name the sets that rules ask of one variable; rules with equal sets share a name.
-
-    Returns
-    -------
-    terms : dict
-        Name to set, from low to high.
-    names : dict
-        Rule to name.
-    """
-    peaks = {rule: _peak(chosen) for rule, chosen in by_rule.items()}
-    order = sorted(by_rule, key=lambda rule: (peaks[rule], rule))
-    found = dict(zip(order, named_sets([by_rule[rule] for rule in order], low, high), strict=True))
-    return {found[rule]: by_rule[rule] for rule in order}, {rule: found[rule] for rule in by_rule}

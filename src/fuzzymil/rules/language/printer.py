@@ -92,7 +92,12 @@ def escaped(text: str, end: str) -> str:
     return visible(text)
 
 
-def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], max_conditions: int | None) -> str:
+def conditions(
+    antecedent: Mapping[str, str],
+    selectivity: Mapping[str, float],
+    max_conditions: int | None,
+    say: Callable[[Is], str] | None = None,
+) -> str:
     """Return ``x1 is low AND x2 is high``, or the most selective conditions and the number of those left out.
 
     Examples
@@ -104,11 +109,15 @@ def conditions(antecedent: Mapping[str, str], selectivity: Mapping[str, float], 
     left_out = 0 if max_conditions is None else max(len(names) - max_conditions, 0)
     if left_out:
         names = sorted(names, key=lambda name: -selectivity[name])[:max_conditions]
-    text = premise_text(And(tuple(Is(name, antecedent[name]) for name in names)))
+    text = premise_text(And(tuple(Is(name, antecedent[name]) for name in names)), say=say)
     return f"{text} AND ... ({left_out} less selective)" if left_out else text
 
 
-def premise_text(premise: Expression, conjunction: Callable[[Expression], str | None] = lambda part: None) -> str:
+def premise_text(
+    premise: Expression,
+    conjunction: Callable[[Expression], str | None] = lambda part: None,
+    say: Callable[[Is], str] | None = None,
+) -> str:
     """Return a premise as text; AND binds more tightly than OR.
 
     Parameters
@@ -116,6 +125,8 @@ def premise_text(premise: Expression, conjunction: Callable[[Expression], str | 
     premise : Expression
     conjunction : callable, optional
         Returns the text of a quantified part, or None where it is to be written in full.
+    say : callable, optional
+        Returns the text of a condition; default: as rules are written.
 
     Examples
     --------
@@ -125,24 +136,26 @@ def premise_text(premise: Expression, conjunction: Callable[[Expression], str | 
     'NOT (AT LEAST 3 x is low)'
     """
     if isinstance(premise, Is):
+        if say is not None:
+            return say(premise)
         return " ".join((quoted(premise.variable), "is", *premise.hedges, quoted_term(premise.term)))
     if isinstance(premise, Not):
-        inner = premise_text(premise.part, conjunction)
+        inner = premise_text(premise.part, conjunction, say)
         return f"NOT {inner}" if isinstance(premise.part, Not) else f"NOT ({inner})"
     if isinstance(premise, Quantified):
         if premise.part == ANYTHING:
             inner = "instances"
         else:
-            inner = conjunction(premise.part) or premise_text(premise.part)
+            inner = conjunction(premise.part) or premise_text(premise.part, say=say)
             inner = inner if isinstance(premise.part, Is) else f"({inner})"
         return f"{quantifier(premise)} {inner}"
     if not premise.parts:
         return "anything"
     join = " AND " if isinstance(premise, And) else " OR "
     return join.join(
-        f"({premise_text(part, conjunction)})"
+        f"({premise_text(part, conjunction, say)})"
         if isinstance(part, And | Or) and part.parts
-        else premise_text(part, conjunction)
+        else premise_text(part, conjunction, say)
         for part in premise.parts
     )
 

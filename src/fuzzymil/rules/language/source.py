@@ -11,6 +11,7 @@ from fuzzymil.inference.membership import Ramp
 from fuzzymil.rules.conclusion import PER_OUTPUT, SETTINGS, Defuzzification
 from fuzzymil.rules.language import parser, printer, suggestions
 from fuzzymil.rules.language.parser import Linear, Parsed, ParsedRule
+from fuzzymil.rules.language.ranges import condition_text
 from fuzzymil.rules.premise import Expression, Is, plain_conditions
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -299,7 +300,7 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
 # ---------------------------------------------------------------------- rules to text
 
 
-def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
+def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | None = 4, *, ranges: bool = False) -> str:
     """Return the rules as if-then text.
 
     Parameters
@@ -308,6 +309,9 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
         Show only this many conditions per rule, the most selective ones (narrow relative to the variable's range).
     digits : int or None
         Significant digits of numbers; None writes them exactly.
+    ranges : bool
+        Whether conditions show the values that satisfy them, ``temperature above 76``, instead of the name of a term.
+        Such text is for reading: `parse` does not take it.
 
     Notes
     -----
@@ -323,18 +327,23 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
     >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2))
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 0.67
+    >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2, ranges=True))
+    Rule 1: IF x1 below 0.353 THEN y = 0
+    Rule 2: IF x1 above 0.647 THEN y = 0.67
     """
-    return "\n".join(_lines(base, max_conditions, digits))
+    return "\n".join(_lines(base, max_conditions, digits, ranges=ranges))
 
 
-def _lines(base: RuleBase, max_conditions: int | None, digits: int | None) -> list[str]:
+def _lines(base: RuleBase, max_conditions: int | None, digits: int | None, *, ranges: bool = False) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
-    texts = enumerate(zip(base.rules, statements(base, max_conditions, digits), strict=True))
+    texts = enumerate(zip(base.rules, statements(base, max_conditions, digits, ranges=ranges), strict=True))
     rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
     return rules if base.normalize else [default_text(base, digits), *rules]
 
 
-def statements(base: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> list[str]:
+def statements(
+    base: RuleBase, max_conditions: int | None = None, digits: int | None = 4, *, ranges: bool = False
+) -> list[str]:
     """Return the text of each rule without its number or label; see `to_text`.
 
     Examples
@@ -344,8 +353,8 @@ def statements(base: RuleBase, max_conditions: int | None = None, digits: int | 
     'IF x1 is high THEN y = 0.67'
     """
     return [
-        f"IF {premise_text(base, rule, max_conditions)} THEN {concluded_text(base, r, digits, max_conditions)}"
-        + printer.with_weight(rule.weight, digits)
+        f"IF {premise_text(base, rule, max_conditions, ranges=ranges)} "
+        f"THEN {concluded_text(base, r, digits, max_conditions)}" + printer.with_weight(rule.weight, digits)
         for r, rule in enumerate(base.rules)
     ]
 
@@ -404,16 +413,22 @@ def default_text(base: RuleBase, digits: int | None) -> str:
     return f"Default: {', '.join(said)}"
 
 
-def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None) -> str:
+def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None, *, ranges: bool = False) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
+    variables = {variable.name: variable for variable in base.variables}
+
+    def in_ranges(condition: Is) -> str:
+        return condition_text(variables[condition.variable], condition)
+
+    say = in_ranges if ranges else None
     if max_conditions is None:
-        return printer.premise_text(rule.premise)
+        return printer.premise_text(rule.premise, say=say)
 
     def shortened(premise: Expression) -> str | None:
         plain = plain_conditions(premise)
-        return None if plain is None else printer.conditions(plain, base.selectivity(plain), max_conditions)
+        return None if plain is None else printer.conditions(plain, base.selectivity(plain), max_conditions, say)
 
-    return shortened(rule.premise) or printer.premise_text(rule.premise, shortened)
+    return shortened(rule.premise) or printer.premise_text(rule.premise, shortened, say)
 
 
 def describe_terms(base: RuleBase, digits: int = 4) -> str:

@@ -1,0 +1,704 @@
+"""Explaining: from a bag and the rules that decided it to an `Explanation`.
+
+Everything is read from the `Activations` that the prediction itself is computed from, so an explanation cannot disagree
+with the prediction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
+from fuzzymil._utils.runtime import in_64_bit
+from fuzzymil.bags import Bags, Column, Columns, as_bags
+from fuzzymil.explain._shares import instance_shares, quantifier_shares
+from fuzzymil.explain.coverage import Coverage, Measured, Unusual
+from fuzzymil.explain.explanation import (
+    ConditionExplanation,
+    Counterfactual,
+    Explanation,
+    JoinedSet,
+    PartExplanation,
+    RuleExplanation,
+    Witness,
+)
+from fuzzymil.inference.activations import Activations
+from fuzzymil.inference.layers import Masks, Params
+from fuzzymil.inference.membership import family
+from fuzzymil.inference.missing import missing_degrees
+from fuzzymil.inference.norms import S_NORMS, T_NORMS
+from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.quantifiers import COUNTING
+from fuzzymil.rules import RuleBase, premise
+from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
+from fuzzymil.rules.conclusion import WEIGHTED
+from fuzzymil.rules.language import printer
+from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified, conditions
+from fuzzymil.rules.rule import Variable
+
+__all__ = ["NUMBERS", "Reading", "explain", "explain_many", "select_bag"]
+
+_ROUNDING = 1e-9  # of the score
+
+
+def _flat(output: Array) -> Array:
+    return output[:, 0] if output.shape[1] == 1 else output
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How a model reads the output of its rules.
+
+    Parameters
+    ----------
+    predict : callable
+        Maps outputs (n_bags, n_outputs) to predictions, one per bag.
+    probability : callable, optional
+        Maps outputs to probabilities (n_bags, n_classes).
+    classes : sequence, optional
+        The classes of a classifier: two for a single output, otherwise one per output.
+    threshold : float
+        Subtracted from an output to make the score.
+    scale : str
+        What the score of a classifier is: ``"decision value"`` or ``"logit"``.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> sure = Reading(lambda output: np.where(output[:, 0] > 0.5, "yes", "no"), classes=("no", "yes"), threshold=0.5)
+    >>> explain(rules, [[[0.1], [0.8]]], reading=sure).prediction
+    'no'
+    """
+
+    predict: Callable[[Array], Array] = _flat
+    probability: Callable[[Array], Array] | None = None
+    classes: Sequence[Any] | Array | None = None
+    threshold: float = 0.0
+    scale: str = "decision value"
+
+
+NUMBERS = Reading()
+"""The output itself is the prediction."""
+
+
+def explain(
+    rules: RuleBase | Sequence[RuleBase],
+    bags: Any,
+    bag: Any = None,
+    *,
+    output: str | None = None,
+    reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
+) -> Explanation:
+    """Explain the prediction for one bag.
+
+    Parameters
+    ----------
+    rules : RuleBase, or sequence of these
+        If there are several, their outputs are averaged.
+    bags : Bags, or anything `as_bags` accepts
+        A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
+    bag : id or position, optional
+        Which of several bags. An integer is an id if the ids are numbers, otherwise a position.
+    output : str, optional
+        The output to explain. Default: the output of the predicted class, or the first output of a regressor.
+    reading : Reading
+        What the output means. Default: it is the prediction itself.
+    coverage : Coverage, optional
+        The training bags to compare with; its columns are those of the bags.
+
+    Examples
+    --------
+    >>> rules = RuleBase.parse('''
+    ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
+    ... VARIABLE texture: smooth = Gaussian(0, 0.3)
+    ... IF hue is blue AND texture is smooth THEN sky = 1
+    ... IF hue is red THEN sky = 0
+    ... ''', t_norm="min", aggregation="max")
+    >>> found = explain(rules, [[[0.65, 0.1], [0.2, 0.9]]])
+    >>> [(rule.name, rule.witness, round(rule.contribution, 3)) for rule in found.rules]
+    [('Rule 1', 0, 0.593), ('Rule 2', 1, 0.0)]
+    >>> print(found)
+    Bag 0 (2 instances, numbered from 0): sky = 0.593.
+    <BLANKLINE>
+    Contributions to sky (strength x conclusion):
+      +0.593 = 0.593 x 1  Rule 1, fires at 0.882, witness 0 (100%)
+       0.000 = 0.407 x 0  Rule 2, fires at 0.607, witness 1 (100%)
+      ------
+      +0.593              sky
+    <BLANKLINE>
+    Rule 1: IF hue is blue AND texture is smooth THEN sky = 1
+      Instance 0 satisfies it to 0.882:
+        hue = 0.65     is blue    0.882  decisive
+        texture = 0.1  is smooth  0.946
+    <BLANKLINE>
+    Rule 2: IF hue is red THEN sky = 0
+      Instance 1 satisfies it to 0.607:
+        hue = 0.2  is red  0.607  decisive
+    <BLANKLINE>
+    Without instance 0, sky would be 0.000553 (-0.592).
+    Without instance 1, sky would be 1 (+0.407).
+    """
+    one = select_bag(as_bags(bags), bag)
+    return explain_many(rules, one, output=output, reading=reading, coverage=coverage)[0]
+
+
+def explain_many(
+    rules: RuleBase | Sequence[RuleBase],
+    bags: Any,
+    positions: Iterable[int] | None = None,
+    *,
+    output: str | None = None,
+    reading: Reading = NUMBERS,
+    coverage: Coverage | None = None,
+    activations: Sequence[Activations] | None = None,
+) -> list[Explanation]:
+    """Explain the predictions for many bags, with one inference for all of them.
+
+    Parameters
+    ----------
+    rules, output, reading, coverage
+        See `explain`.
+    bags : Bags, or anything `as_bags` accepts
+    positions : iterable of int, optional
+        Positions of the bags to explain. Default: all.
+    activations : sequence of Activations, optional
+        What ``infer(bags)`` of each rule base returned, if that has been computed already.
+
+    Examples
+    --------
+    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
+    >>> [found.bag for found in explain_many(rules, Bags.from_list([[[0.1], [0.8]], [[0.9]]], ids=["a", "b"]))]
+    ['a', 'b']
+    """
+    bases = _check_members(rules)
+    bags = as_bags(bags)
+    inferred = [base.infer(bags) for base in bases] if activations is None else activations
+    members = [
+        SetMember(base, found, bags) if isinstance(found, SetActivations) else Member(base, found, bags)
+        for base, found in zip(bases, inferred, strict=True)
+    ]
+    wanted = range(bags.n_bags) if positions is None else map(int, positions)
+    compared = None if coverage is None else (coverage, coverage.measure(bags))
+    return [_explanation(members, bags, b, output, reading, compared) for b in wanted]
+
+
+def _explanation(
+    members: Sequence[Member],
+    bags: Bags,
+    b: int,
+    output: str | None,
+    reading: Reading,
+    compared: tuple[Coverage, Measured] | None,
+) -> Explanation:
+    """Explain the bag at position ``b``."""
+    first, threshold = members[0], reading.threshold
+    answer = np.mean([member.found.output[[b]] for member in members], axis=0)
+    prediction = reading.predict(answer)[0]
+    target = _target(first.base.output_names, output, prediction, reading)
+    rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
+    rules.sort(
+        key=lambda rule: (
+            -abs(rule.contribution),
+            -rule.strength,
+            -_size(rule.outputs[target]),
+            rule.member,
+            rule.index,
+        )
+    )
+    uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b, target))
+    # What additive rules start from, on average; or the output of normalized rules that do not fire.
+    default = members[uncovered[0]].base.default if uncovered else None
+    if first.additive:
+        default = tuple(np.mean([member.base.default for member in members], axis=0).tolist())
+    score = float(answer[0, target]) - threshold
+    return Explanation(
+        bag=_scalar(bags.ids[b]),
+        n_instances=int(bags.sizes[b]),
+        feature_names=first.base.feature_names,
+        outputs=first.base.output_names,
+        output=tuple(answer[0].tolist()),
+        prediction=_scalar(prediction),
+        classes=None if reading.classes is None else tuple(map(_scalar, reading.classes)),
+        probability=None if reading.probability is None else tuple(reading.probability(answer)[0].tolist()),
+        target=target,
+        threshold=threshold,
+        score=score,
+        baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
+        log_firing=float(max(member.found.log_firing[b].max() for member in members)),
+        coverage=None if compared is None else float(compared[1].coverage[b]),
+        unusual=None
+        if compared is None
+        else _unusual(*compared, b, bags, bags.feature_names or first.base.feature_names),
+        uncovered=uncovered,
+        default=default,
+        additive=first.additive,
+        scale=reading.scale,
+        n_estimators=len(members),
+        centered=threshold != 0 and first.is_mean(target),
+        rules=tuple(rules),
+        counterfactuals=_counterfactuals(members, bags[[b]], rules, target, score, reading),
+        joined=first.joined(b, target) if len(members) == 1 else None,
+    )
+
+
+def _size(value: float) -> float:
+    return 0.0 if np.isnan(value) else abs(value)  # a rule may say nothing about an output
+
+
+def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, names: Sequence[str]) -> Unusual | None:
+    """Return the most unusual value of a bag; None if all of its values are missing."""
+    _, column, instance, value, high, share = (each[b].item() for each in measured)
+    if np.isnan(value):
+        return None
+    limits = known.limits(column)
+    meaning = None if column < 0 or bags.columns is None else bags.columns[column]
+    ends = None if meaning is None or meaning.categories else tuple(meaning.shown(end) for end in limits)
+    return Unusual(
+        instance=None if column < 0 else instance,
+        feature=None if column < 0 else names[column],
+        value=value,
+        high=high,
+        share=share,
+        limits=limits,
+        shown=None if meaning is None else meaning.shown(value),
+        shown_limits=None if ends is None or None in ends else (str(ends[0]), str(ends[1])),
+    )
+
+
+def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
+    member, several = members[m], len(members) > 1
+    base, found = member.base, member.found
+    contributions = member.contributions(b, threshold) / len(members)
+    strengths, conclusions = member.strengths(b, target), member.conclusions(b)
+    for r, (rule, parts) in enumerate(zip(base.rules, member.parts(b), strict=True)):
+        yield RuleExplanation(
+            member=m,
+            index=r,
+            name=f"{base.name_of(r)} of member {m + 1}" if several else base.name_of(r),
+            rule=rule,
+            text=member.texts[r],
+            log_firing=float(found.log_firing[b, r]),
+            strength=float(strengths[r]),
+            outputs=tuple(conclusions[r].tolist()),
+            contributions=tuple(contributions[r].tolist()),
+            contribution=float(contributions[r, target]),
+            parts=parts,
+            concluded=base.concluded_text(r) if base.concludes_sets else "",
+        )
+
+
+def _counterfactuals(
+    members: Sequence[Member],
+    bag: Bags,
+    rules: list[RuleExplanation],
+    target: int,
+    score: float,
+    reading: Reading,
+) -> tuple[Counterfactual, ...]:
+    """Infer the bag without each of its witnesses, all at once."""
+    witnesses = list(dict.fromkeys(witness for rule in rules for witness in rule.witnesses))
+    if bag.n_instances == 1 or not witnesses:
+        return ()
+    shorter = Bags(
+        np.concatenate([np.delete(bag.instances, witness, axis=0) for witness in witnesses]),
+        np.arange(len(witnesses) + 1) * (bag.n_instances - 1),
+        feature_names=bag.feature_names,
+    )
+    found = [member.base.infer(shorter) for member in members]
+    outputs = np.mean([each.output for each in found], axis=0)
+    scores = outputs[:, target] - reading.threshold
+    log_firing = np.max([each.log_firing.max(axis=1) for each in found], axis=0)
+    predictions = reading.predict(outputs)
+    return tuple(
+        Counterfactual(
+            instance=witness,
+            score=float(scores[n]),
+            change=float(scores[n]) - score,
+            prediction=_scalar(predictions[n]),
+            log_firing=float(log_firing[n]),
+        )
+        for n, witness in enumerate(witnesses)
+    )
+
+
+# ---------------------------------------------------------------------- which bag, which output
+
+
+def select_bag(bags: Bags, bag: Any = None) -> Bags:
+    """Return one of several bags, as `Bags` of length 1.
+
+    Parameters
+    ----------
+    bags : Bags
+    bag : id or position, optional
+        An integer is an id if the ids are numbers, otherwise a position. Not needed if there is only one bag.
+
+    Examples
+    --------
+    >>> select_bag(Bags.from_list([[[1.0]], [[2.0], [3.0]]], ids=["a", "b"]), "b").n_instances
+    2
+    """
+    if bag is None:
+        if bags.n_bags > 1:
+            hint = " (Pass a single bag with several instances as [array].)" if bags.n_bags == bags.n_instances else ""
+            raise InputError(
+                f"X has {bags.n_bags} bags: select one by its id or position, for example "
+                f"bag={_scalar(bags.ids[0])!r}, or use explain_many.{hint}"
+            )
+        return bags
+    ids = bags.ids.tolist()
+    numbered = all(isinstance(known, numbers.Number) for known in ids)
+    if isinstance(bag, numbers.Integral) and not numbered:
+        if not -len(ids) <= int(bag) < len(ids):
+            raise InputError(f"No bag at position {bag}: positions range from 0 to {len(ids) - 1}.")
+        return bags[[int(bag)]]
+    if bag not in ids:
+        raise InputError(f"No bag {bag!r}; the bags are {listed(ids)}.{did_you_mean(bag, map(str, ids))}")
+    return bags[[ids.index(bag)]]
+
+
+def _check_members(rules: RuleBase | Sequence[RuleBase]) -> list[RuleBase]:
+    members = [rules] if isinstance(rules, RuleBase) else list(rules)
+    if not members or any(not isinstance(base, RuleBase) for base in members):
+        raise ParameterError("explain needs a rule base, or a sequence of rule bases.")
+    if len({(base.feature_names, base.output_names) for base in members}) > 1:
+        raise ParameterError("Rule bases that are explained together must have the same features and outputs.")
+    if len({base.normalize for base in members}) > 1:
+        raise ParameterError("Rule bases that are explained together must all be normalized, or all additive.")
+    return members
+
+
+def _target(outputs: tuple[str, ...], wanted: str | None, prediction: Any, reading: Reading) -> int:
+    if wanted is not None:
+        known_name("output", wanted, outputs)
+        return outputs.index(wanted)
+    if reading.classes is None or len(outputs) == 1:
+        return 0
+    return [_scalar(label) for label in reading.classes].index(_scalar(prediction))
+
+
+def _scalar(value: Any) -> Any:
+    """Return a NumPy scalar as a Python object, and an array as a tuple."""
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# ---------------------------------------------------------------------- the rules, and what they inferred
+
+
+class Member:
+    """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
+
+    def __init__(self, base: RuleBase, found: Any, bags: Bags) -> None:
+        self.base, self.found, self.offsets = base, found, bags.offsets
+        self.params, self.masks, self.operators = base.compile()
+        self.texts = base.statements()
+        self.part_texts = list(map(_text, base.parts))
+        self.places: list[list[int]] = [[] for _ in base.rules]  # of the parts of each rule
+        for p, part in enumerate(base.parts):
+            self.places[part.rule].append(p)
+        given = matched(base, bags)
+        self.given, self.seen = given.instances, clipped(base, given).instances
+        self.columns, self.source = given.columns, bags.source
+
+    def rows(self, b: int) -> slice:
+        return slice(self.offsets[b], self.offsets[b + 1])
+
+    @property
+    def additive(self) -> bool:
+        """Whether rules add to a default."""
+        return not self.base.normalize
+
+    def is_mean(self, target: int) -> bool:
+        """Return whether the output is a mean of conclusions, from each of which a threshold can be subtracted."""
+        return self.base.normalize
+
+    def uncovered(self, b: int, target: int) -> bool:
+        """Return whether the output is that of no rule: the sum of additive rules is meant even without terms."""
+        return self.base.normalize and bool(np.isneginf(self.found.log_firing[b]).all())
+
+    def strengths(self, b: int, target: int) -> Array:
+        """Return how much each rule counts, (r,)."""
+        return np.asarray(self.found.normalized[b])
+
+    def conclusions(self, b: int) -> Array:
+        """Return what each rule concludes about each output, (r, k)."""
+        return np.asarray(self.found.rule_outputs[b])
+
+    def contributions(self, b: int, threshold: float) -> Array:
+        """Return the contribution of each rule to each score, (r, k); `baseline` is the rest of the score."""
+        outputs = range(len(self.base.output_names))
+        strengths = np.column_stack([self.strengths(b, k) for k in outputs])
+        said = self.conclusions(b) - threshold * np.array([self.is_mean(k) for k in outputs])
+        return np.where(strengths == 0, 0.0, strengths * said)  # a rule may say nothing about an output
+
+    def baseline(self, b: int, target: int, threshold: float) -> float:
+        """Return the part of the score that no rule contributed."""
+        if self.base.normalize and not self.uncovered(b, target):
+            return 0.0
+        return self.base.default[target] - threshold
+
+    def joined(self, b: int, target: int) -> JoinedSet | None:
+        """Return the set that rules concluded, if they conclude sets."""
+        return None
+
+    def parts(self, b: int) -> Iterator[tuple[PartExplanation, ...]]:
+        """Explain the parts of each rule."""
+        log_truth, log_degrees = self.found.log_truth[self.rows(b)], self.found.log_degrees[b]
+        shares = [self._shares(p, log_truth[:, p]) for p in range(len(self.base.parts))]
+        witnesses = self._witnesses(b, log_truth, shares)
+        for r, rule in enumerate(self.base.rules):
+            own = self.places[r]
+            deciding = 0 if len(own) == 1 else _decides(self.base, rule.premise, log_degrees[own].tolist())
+            yield tuple(
+                PartExplanation(
+                    text=self.part_texts[p],
+                    premise=part.premise,
+                    quantifier=part.quantifier,
+                    count=part.count,
+                    negated=part.negated,
+                    deciding=n == deciding,
+                    log_degree=float(log_degrees[p]),
+                    log_truth=tuple(log_truth[:, p].tolist()),
+                    shares=tuple(shares[p].tolist()),
+                    witnesses=witnesses[p],
+                )
+                for n, (p, part) in enumerate((p, self.base.parts[p]) for p in own)
+            )
+
+    def _shares(self, p: int, log_truth: Array) -> Array:
+        part, alpha = self.base.parts[p], self.params.alpha
+        if part.quantifier is not None:
+            return quantifier_shares(part.quantifier, part.count, log_truth)
+        own = alpha[part.rule] if np.ndim(alpha) else alpha
+        return instance_shares(self.operators.aggregation, log_truth[:, None], own)[:, 0]
+
+    def _witnesses(self, b: int, log_truth: Array, shares: list[Array]) -> list[tuple[Witness, ...]]:
+        """Return the witnesses of each part."""
+        given, seen = self.given[self.rows(b)], self.seen[self.rows(b)]
+        chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
+        sights = [Sight(p, given[i], seen[i]) for p, instances in enumerate(chosen) for i in instances]
+        conditions = iter(_conditions_at(self.base, self.params, self.masks, sights, self.columns))
+        return [
+            tuple(
+                Witness(i, float(shares[p][i]), float(log_truth[i, p]), next(conditions), *self._origin(b, i))
+                for i in instances
+            )
+            for p, instances in enumerate(chosen)
+        ]
+
+    def _origin(self, b: int, instance: int) -> tuple[dict[str, Any] | None, str]:
+        """Return where an instance of a bag comes from, as facts and in words."""
+        if self.source is None:
+            return None, ""
+        place = int(self.offsets[b]) + instance
+        return self.source.facts(place), self.source.text(place)
+
+
+class SetMember(Member):
+    """Rules that conclude sets: what they contribute are shares of the joined set."""
+
+    found: SetActivations
+
+    def __init__(self, base: RuleBase, found: SetActivations, bags: Bags) -> None:
+        super().__init__(base, found, bags)
+        self.shares = [found.contributions(k) for k in range(len(base.outputs))]
+
+    def is_mean(self, target: int) -> bool:
+        return bool(self.base.setting("defuzzify", target) != "sum")
+
+    def uncovered(self, b: int, target: int) -> bool:
+        return bool(self.found.uncovered_outputs[b, target])
+
+    def strengths(self, b: int, target: int) -> Array:
+        return np.asarray(self.shares[target].shares[b])
+
+    def conclusions(self, b: int) -> Array:
+        return np.column_stack([each.conclusions[b] for each in self.shares])
+
+    def baseline(self, b: int, target: int, threshold: float) -> float:
+        """Return the default where nothing is concluded; else what a bisector or a limit adds to the shares."""
+        score = float(self.found.output[b, target]) - threshold
+        if self.uncovered(b, target):
+            return score
+        rest = score - float(self.contributions(b, threshold)[:, target].sum())
+        return rest if abs(rest) > _ROUNDING * (abs(score) + abs(threshold)) else 0.0
+
+    def joined(self, b: int, target: int) -> JoinedSet | None:
+        if self.base.setting("defuzzify", target) in WEIGHTED:
+            return None
+        firing = self.found.log_firing[[b]]
+        membership, log_unit = joined_set(self.base, firing, target)
+        cuts = np.exp(log_cuts(self.base, firing, target)[0])
+        output, values = self.base.outputs[target], self.base.values_of(target)
+        curves = {term: tuple(chosen(values).tolist()) for term, chosen in output.terms.items()}
+        terms = dict(sorted((r, term) for term, rules in self.base.rules_by_term(target).items() for r in rules))
+        return JoinedSet(
+            output=output.name,
+            unit=output.unit,
+            values=tuple(values.tolist()),
+            membership=tuple((np.exp(log_unit) * membership)[0].tolist()),
+            sets={r: curves[term] for r, term in terms.items()},
+            cuts={r: tuple(cuts[r].tolist()) for r in terms},
+            point=float(self.found.output[b, target]),
+        )
+
+
+def _select_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
+    """Return the positions of the instances that a part rests on."""
+    if not any(True for _ in conditions(part.premise)):
+        return []  # every instance satisfies it, so none of them tells anything
+    if part.quantifier != "all" and np.isneginf(log_truth).all():
+        return []
+    if part.quantifier in COUNTING and part.count is not None:
+        truest = np.argsort(-log_truth, kind="stable")[: part.count]
+        return truest.tolist() if len(truest) == part.count and np.isfinite(log_truth[truest[-1]]) else []
+    # Among equal shares the instance that satisfies the part best, then the first.
+    return [int(np.lexsort((-log_truth, -shares))[0])]
+
+
+def _text(part: Part) -> str:
+    """Return a part as it is written in its rule."""
+    whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
+    return printer.premise_text(whole)
+
+
+# ---------------------------------------------------------------------- conditions at witnesses
+
+
+class Sight(NamedTuple):
+    """A part of a rule, by its number, and an instance (d,): as in the data, and clipped to the ranges of the rules."""
+
+    part: int
+    given: Array
+    seen: Array
+
+
+def _conditions_at(
+    base: RuleBase, params: Params, masks: Masks, sights: Sequence[Sight], columns: Columns | None
+) -> list[tuple[ConditionExplanation, ...]]:
+    """Return the conditions of parts at instances; ``columns`` know the names of all categories that the bags have."""
+    places = base.arrangement.places
+    missing = missing_degrees(params.sets, masks, params.missing_values)
+    log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
+    found = []
+    for sight in sights:
+        degrees = [next(log_mu) for _ in places[sight.part]]
+        features = [d for _, d in places[sight.part]]
+        # Where a value is missing, its membership may be known nevertheless.
+        certain = ~np.isnan(sight.seen[features])
+        for n, place in enumerate(places[sight.part]):
+            if missing is not None and not certain[n] and missing.settled[place]:
+                degrees[n], certain[n] = float(missing.log_mu[place]), True
+        asked = base.parts[sight.part]
+        found.append(_conditions(base, asked, sight, features, degrees, certain.tolist(), columns or base.variables))
+    return found
+
+
+def _log_memberships(
+    params: Params, masks: Masks, sights: Sequence[Sight], places: list[tuple[tuple[int, int], ...]]
+) -> Array:
+    """Return the log-membership of each instance in the sets of its part's conditions, one after the other, (n,)."""
+    flat = [(row, d, sight.seen[d]) for sight, own in zip(sights, places, strict=True) for row, d in own]
+    if not flat:
+        return np.zeros(0)
+    rows, columns = (np.array(each, int) for each in list(zip(*flat, strict=True))[:2])
+    x = np.array([value for _, _, value in flat])
+    found = np.zeros(len(flat))
+    with np.errstate(all="ignore"), in_64_bit():
+        for kind, sets in params.sets.items():
+            own = np.asarray(masks[kind])[rows, columns] > 0
+            parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
+            found[own] = np.asarray(family(kind).log_mu(x[own], *parameters))
+    return found
+
+
+def _conditions(
+    base: RuleBase,
+    part: Part,
+    sight: Sight,
+    columns: Sequence[int],
+    log_mu: Sequence[float],
+    certain: Sequence[bool],
+    meanings: Sequence[Column | Variable],
+) -> tuple[ConditionExplanation, ...]:
+    """Return the conditions of one part at one instance, given their columns, and its log-memberships in their sets.
+
+    ``certain`` says which of these are known.
+    """
+    asked = list(premise.conditions(part.premise))
+    negated = [inside != part.negated for inside in premise.negations(part.premise)]
+    known = ~np.isnan(sight.seen)
+    degrees = [
+        # As in the network, an unknown membership counts in favor of the rule.
+        _hedged(value, condition.hedges) if sure else -np.inf if negative else 0.0
+        for condition, sure, negative, value in zip(asked, certain, negated, log_mu, strict=True)
+    ]
+    support = [
+        _hedged(degree, ("not",)) if negative else degree for degree, negative in zip(degrees, negated, strict=True)
+    ]
+    if premise.plain_conditions(part.premise) is not None:
+        limiting = int(np.argmin(degrees)) if degrees else None
+    else:
+        limiting = _decides(base, part.premise, degrees)
+    return tuple(
+        ConditionExplanation(
+            variable=condition.variable,
+            term=condition.term,
+            hedges=condition.hedges,
+            unit=base.variables[d].unit,
+            value=float(sight.given[d]) if known[d] else None,
+            counted_as=float(sight.seen[d]) if known[d] else None,
+            log_membership=degrees[n],
+            negated=negated[n],
+            log_support=support[n],
+            limiting=n == limiting and support[n] < 0,
+            shown=meanings[d].shown(float(sight.given[d])) if known[d] else None,
+        )
+        for n, (condition, d) in enumerate(zip(asked, columns, strict=True))
+    )
+
+
+def _decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:
+    """Return the number of the condition, or of the quantified part, that decides a premise.
+
+    This is the least true part of an AND and the truest part of an OR, also inside a NOT (De Morgan's laws). The
+    ``degrees`` are logarithms, from left to right.
+    """
+    return _limiting(asked, enumerate(degrees), base)[1]
+
+
+def _limiting(asked: Expression, degrees: Iterator[tuple[int, float]], base: RuleBase) -> tuple[float, int | None]:
+    """Return the log-truth of a premise and the number of the condition that decides it."""
+    if isinstance(asked, Is | Quantified):
+        number, degree = next(degrees)
+        return degree, number
+    if isinstance(asked, Not):
+        degree, number = _limiting(asked.part, degrees, base)  # type: ignore[assignment]
+        return _hedged(degree, ("not",)), number
+    parts = [_limiting(part, degrees, base) for part in asked.parts]
+    if not parts:
+        return 0.0, None
+    join, pick = (T_NORMS[base.t_norm], min) if isinstance(asked, And) else (S_NORMS[base.s_norm], max)
+    degrees_of_parts: Any = np.array([degree for degree, _ in parts])
+    with np.errstate(all="ignore"), in_64_bit():
+        joined = float(join(degrees_of_parts))
+    return joined, pick(parts, key=lambda part: part[0])[1]
+
+
+def _hedged(log_mu: float, hedges: tuple[str, ...]) -> float:
+    if not hedges:
+        return log_mu
+    value: Any = np.float64(log_mu)
+    with np.errstate(all="ignore"), in_64_bit():
+        for hedge in reversed(hedges):
+            value = HEDGES[hedge](value)
+        return float(value)
