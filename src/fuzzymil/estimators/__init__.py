@@ -12,10 +12,9 @@ if TYPE_CHECKING:
         splitter,
         trains_together,
     )
-    from fuzzymil.estimators._mamdani import MIMamdani
-    from fuzzymil.estimators._sugeno import MISugeno
     from fuzzymil.estimators._wrappers import LabeledInstances, NaiveMIL, PerInstance
     from fuzzymil.estimators.anfis import ANFISClassifier, ANFISRegressor
+    from fuzzymil.estimators.experts import MIMamdani, MISugeno
     from fuzzymil.estimators.mianfis import MIANFISClassifier, MIANFISRegressor, Network, train_rules
     from fuzzymil.estimators.options import Operators, Training, network_parameters
     from fuzzymil.estimators.persistence import SavedModel, load_model, model_from_dict, model_to_dict, save_model
@@ -58,9 +57,8 @@ __all__ = [
 # Everything is imported on first use: a saved model answers without scikit-learn, which loads slowly.
 _HOMES = {
     "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "fit_together", "splitter", "trains_together"),
-    "_mamdani": ("MIMamdani",),
+    "experts": ("MIMamdani", "MISugeno"),
     "_wrappers": ("LabeledInstances", "NaiveMIL", "PerInstance"),
-    "_sugeno": ("MISugeno",),
     "anfis": ("ANFISClassifier", "ANFISRegressor"),
     "mianfis": ("MIANFISClassifier", "MIANFISRegressor", "Network", "train_rules"),
     "options": ("Operators", "Training", "network_parameters"),

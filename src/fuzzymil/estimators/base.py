@@ -384,10 +384,6 @@ class BagClassifier(ClassifierMixin, Learner):
     def decision_function(self, X: Any) -> Array:
         """Return the decision values.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Returns
         -------
         array of shape (n_bags,) or (n_bags, n_classes)
@@ -396,19 +392,12 @@ class BagClassifier(ClassifierMixin, Learner):
         """
         return self._decision(self._infer(X)[0])
 
-    def _classifies(self) -> bool:
-        return True
-
     def _class_reading(self) -> ClassReading:
         calibration = getattr(self, "calibration_", None)
         return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.learn.train.losses` defines them for each loss.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -443,9 +432,6 @@ class BagRegressor(RegressorMixin, Learner):
         return tags
 
     score = RuleEstimator.score
-
-    def _classifies(self) -> bool:
-        return False
 
     def _class_reading(self) -> None:
         return None

@@ -1385,7 +1385,7 @@ def _train_sets(
     **settings: Any,
 ) -> RuleBase:
     """Train the sets that rules conclude, and those of their conditions."""
-    from fuzzymil.estimators._mamdani import MIMamdani
+    from fuzzymil.estimators.experts import MIMamdani
 
     changes = {} if training is None else training.changed()
     for name in changes:

@@ -180,10 +180,6 @@ class RuleModel(ABC):
     def predictions(self, X: Any) -> Predictions:
         """Return labels, decision values, probabilities and coverage of bags, all from one inference.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Examples
         --------
         >>> from fuzzymil import RuleClassifier
@@ -206,10 +202,6 @@ class RuleModel(ABC):
     def predict(self, X: Any) -> Array:
         """Return the predicted class of each bag, one of ``classes_``; for a regressor, the predicted number.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Returns
         -------
         array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
@@ -220,10 +212,6 @@ class RuleModel(ABC):
         """Return the decision value (of a regressor, the prediction) of each instance, treated as a bag of its own.
 
         A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------

@@ -2,8 +2,9 @@
 
 One driver trains whether the bags are in memory or come from a stream. It decides how long to train, reports
 progress, calls callbacks, writes checkpoints, handles Ctrl-C and collects the history. The epochs themselves are run
-by a `Runner`: `InMemory` runs compiled stretches of epochs on bags in memory, `fuzzymil.learn.train.windows.Windows`
-goes through the windows of a `Feed`.
+by a runner: `InMemory` runs compiled stretches of epochs on bags in memory, `fuzzymil.learn.train.windows.Windows`
+goes through the windows of a `Feed`. Both have the state before the first epoch, ``start``, and the methods `epochs`
+and `finish`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -49,7 +50,7 @@ from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints
 from fuzzymil.learn.train.progress import Progress, Update, progress_bar
 from fuzzymil.learn.train.windows import Feed, Windows
 
-__all__ = ["Group", "Result", "Runner", "train_groups"]
+__all__ = ["Group", "Result", "train_groups"]
 
 _CHECKPOINT_SECONDS = 10.0  # between checkpoints
 _TWICE_SECONDS = 2.0  # between two Ctrl-C that stop everything
@@ -78,31 +79,6 @@ class Result(NamedTuple):
         return later._replace(
             history=joined, n_epochs=self.n_epochs + later.n_epochs, seconds=self.seconds + later.seconds
         )
-
-
-class Runner(Protocol):
-    """Runs the epochs of all fits.
-
-    Attributes
-    ----------
-    start : Position
-        Before the first epoch.
-    fixed : Params
-        The initial parameters, with axes (g, m).
-    """
-
-    start: Position
-    fixed: Params
-
-    def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
-        """Run up to ``n_epochs`` epochs, until all fits are done.
-
-        Yields the new position, the trace of the epochs completed since the last one (with ``singly`` at most one),
-        axes (g, m, epochs), and the fraction of the next epoch that is done.
-        """
-
-    def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
-        """Return the final states and their losses on training and validation bags, (g, m) each."""
 
 
 def train_groups(
@@ -166,9 +142,7 @@ def train_groups(
     began = time.perf_counter()
     with jax.enable_x64((groups[0].bags.x if feed is None else feed).dtype == np.float64):
         numbers: dict[str, Any] = {"learning_rate": learning_rate, "tol": tol, "n_iter_no_change": n_iter_no_change}
-        runner: Runner = (
-            InMemory(groups, plan, **numbers) if feed is None else Windows(groups[0], plan, feed, **numbers)
-        )
+        runner = InMemory(groups, plan, **numbers) if feed is None else Windows(groups[0], plan, feed, **numbers)
         checkpoint = None if checkpoints is None else _checkpoint_of(checkpoints, groups, plan, numbers, feed)
         with contextlib.nullcontext() if progress is None else progress_bar(progress, stage="compiling") as update:
             driver = _Driver(runner, plan, max_epochs, callbacks, update, checkpoint)
@@ -212,7 +186,7 @@ class _Driver:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: InMemory | Windows,
         plan: Plan,
         max_epochs: int,
         callbacks: tuple[Callable[[Progress], Any], ...],
@@ -376,10 +350,7 @@ _STRETCH_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wa
 
 
 class InMemory:
-    """Runs the epochs of groups of fits, whose bags are all in memory.
-
-    See `fuzzymil.learn.train.trainer.Runner` for the attributes and methods.
-    """
+    """Runs the epochs of groups of fits, whose bags are all in memory."""
 
     def __init__(
         self, groups: list[Group], plan: Plan, *, learning_rate: float, tol: float, n_iter_no_change: int
@@ -409,7 +380,11 @@ class InMemory:
         ]
 
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
-        """Run stretches of epochs that take a fraction of a second, or single epochs."""
+        """Run up to ``n_epochs`` epochs in stretches that take a fraction of a second, or one by one.
+
+        Yields the new position, the trace of the epochs completed since the last one, axes (g, m, epochs), and the
+        fraction of the next epoch that is done.
+        """
         states = position.states
         if self._large:  # what starting has freed must not add to what compiling needs
             memory.give_back()

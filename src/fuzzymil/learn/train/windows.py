@@ -198,8 +198,7 @@ class _Underway(NamedTuple):
 class Windows:
     """Runs the epochs of a group of fits on the bags of a feed; the group's own bags are ignored.
 
-    See `fuzzymil.learn.train.trainer.Runner` for the attributes and methods. Between compiled calls everything is
-    NumPy.
+    Its methods are those of `fuzzymil.learn.train.trainer.InMemory`. Between compiled calls everything is NumPy.
     """
 
     def __init__(

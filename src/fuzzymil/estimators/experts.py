@@ -1,41 +1,51 @@
-"""MI-Mamdani: rules that conclude fuzzy sets, written by an expert or learned, and trained."""
+"""MI-Sugeno and MI-Mamdani: rules that an expert has written, applied to bags; Mamdani rules may also be learned."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+import functools
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError, known_name, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
 from fuzzymil.bags import Bags
-from fuzzymil.estimators._expert import ExpertSystem, variables_of
-from fuzzymil.estimators.base import check_weights, warn_stopped
+from fuzzymil.estimators.base import RuleEstimator, check_weights, warn_stopped
 from fuzzymil.estimators.inputs import (
     bag_labels,
     class_labels,
+    classes_of_outputs,
+    compare_features,
+    complete_bags,
     names_of_class,
     one_positive,
     output_names,
     positive_class,
+    record_features,
+    warn_if_worse_than_chance,
 )
-from fuzzymil.estimators.parameters import Check, choice, either, integer, names, real
+from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, integer, label, names, real
 from fuzzymil.estimators.persistence import loadable
+from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.estimators.rules import RuleClassifier
 from fuzzymil.inference.membership import Gaussian
 from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.constraints import Constraints
+from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.mamdani import train
 from fuzzymil.learn.train.scaling import Measures, Scaling
-from fuzzymil.rules import RuleBase, SetActivations
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import matched
 from fuzzymil.rules.conclusion import TERMS, Defuzzification
+from fuzzymil.rules.language import parser
 from fuzzymil.rules.rule import Variable
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha")
@@ -43,6 +53,387 @@ _DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
 _OPERATORS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 _OF_TRAINING = ("initial_rules_", "history_", "active_bounds_")
+_KEPT = ("threshold", "pos_label", "missing", "n_rules", "init", "learning_rate", "random_state")  # with other rules
+
+
+def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
+    """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.membership import Gaussian
+    >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
+    'hue'
+    """
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        variables = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        for variable in variables:
+            if not isinstance(variable, Variable):
+                raise ParameterError(
+                    f"{what} must map names to terms, or be a sequence of Variables; got {described(variable)}."
+                )
+        return variables
+    found = []
+    for name, terms in given.items():
+        if not isinstance(terms, Variable | Mapping):
+            raise ParameterError(
+                f"{what}[{name!r}] must be terms, {{'low': Gaussian(0, 1)}}, or a Variable; got {described(terms)}."
+            )
+        variable = terms if isinstance(terms, Variable) else Variable(str(name), terms)
+        if variable.name != name:
+            raise ParameterError(f"{what}[{name!r}] is a Variable named {variable.name!r}: use the same name.")
+        found.append(variable)
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=16)
+def _parse(text: Any, inputs: tuple[Variable, ...], outputs: tuple[Variable, ...], **operators: Any) -> RuleBase:
+    """Return the rules of a text, with operators that complete it or overrule what it states."""
+    stated = {"default", *parser.read(text, inputs, outputs).settings}
+    further = {name: value for name, value in operators.items() if name not in stated}
+    changed = {name: value for name, value in operators.items() if name in stated}
+    return RuleBase.parse(text, inputs, outputs, **further).with_settings(**changed)
+
+
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class ExpertSystem(RuleEstimator):
+    """Base of `MISugeno` and `MIMamdani`."""
+
+    concludes_sets: ClassVar[bool]  # whether its rules do
+    outputs = None  # a parameter of rules that conclude sets
+
+    inputs: Any = dataclasses.field(default=None, kw_only=False)
+    threshold: float | None = 0.5
+    pos_label: Any = None
+    missing: str = "error"
+
+    checks: ClassVar[Mapping[str, Check]] = {
+        "missing": choice(("error", "ignore")),
+        "threshold": either(None, otherwise=real()),
+        "pos_label": label,
+    }
+
+    # ------------------------------------------------------------------ rules
+
+    @property
+    def rule_base(self) -> RuleBase:
+        """The rules that the parameters describe."""
+        given = self._given_operators()
+        if isinstance(self.rules, RuleBase):
+            if self.inputs is not None or self.outputs is not None:
+                raise ParameterError("A RuleBase already has its variables: omit inputs and outputs.")
+            return self._of_this_kind(self.rules).with_settings(**given)
+        if self.rules is None:
+            raise ParameterError(f"{type(self).__name__} needs rules, such as rules=['IF hue is blue THEN sky = 1'].")
+        variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
+        text = tuple(self.rules) if isinstance(self.rules, list) else self.rules
+        plain = {name: tuple(value) if isinstance(value, list | np.ndarray) else value for name, value in given.items()}
+        return self._of_this_kind(_parse(text, *variables, **plain))
+
+    @abstractmethod
+    def _given_operators(self) -> dict[str, Any]:
+        """Return the operators that overrule those of the rules."""
+
+    def _of_this_kind(self, rules: RuleBase) -> RuleBase:
+        """Return rules, or raise `ParameterError` if they conclude something else than those of this estimator."""
+        if rules.concludes_sets != self.concludes_sets:
+            said, instead = ("terms of outputs", "MIMamdani") if rules.concludes_sets else ("numbers", "MISugeno")
+            raise ParameterError(f"These rules conclude {said}: use {instead} instead of {type(self).__name__}.")
+        return rules
+
+    def _check_settings(self) -> None:
+        check_parameters(self, self.checks)
+
+    def _bags(self, X: Any) -> Bags:
+        self._check_settings()
+        return complete_bags(self, X, allow_missing=self.missing == "ignore", instead="ignore")
+
+    # ------------------------------------------------------------------ fitting
+
+    def _improved(
+        self, rules: Any, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
+    ) -> Any:
+        """Return the rules after training, if there is any."""
+        del classes, positive, bags, y, sample_weight
+        return rules
+
+    def _settle(self, rules: Any, bags: Bags, y: Any, sample_weight: Any = None) -> Self:
+        """Check that features and labels suit the rules, improve them, and record everything."""
+        matched(rules, bags)
+        classes, positive = None, 1
+        if self._classifies():
+            rules, classes = self._with_classes(rules, bags, y)
+            one_positive(classes, self.pos_label)
+            if len(rules.output_names) == 1:
+                positive = positive_class(classes, rules.output_names[0], self.pos_label)
+                self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
+        elif y is not None or bags.labels is not None:
+            check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
+        rules = self._improved(rules, classes, positive, bags, y, sample_weight)
+        record_features(self, bags)
+        self._set_fitted(rules, classes, positive)
+        return self
+
+    def _warn_if_worse_than_chance(self, rules: Any, classes: Array, positive: int, bags: Bags, y: Any) -> None:
+        if self.rules is None or (y is None and bags.labels is None):
+            return
+        is_positive = class_labels(bags, y, type(self).__name__) == classes[positive]
+        output = np.asarray(rules.infer(bags).output)[:, 0]
+        warn_if_worse_than_chance(output, is_positive, classes[positive], classes[1 - positive])
+
+    def _set_fitted(self, rules: Any, classes: Array | None, positive: int) -> None:
+        """Set the fitted attributes; ``positive`` is the position of the class that a single output is about."""
+        self.rules_ = rules
+        self._members = [rules]
+        for name in ("classes_", "pos_label_"):  # from an earlier fit as a classifier
+            self.__dict__.pop(name, None)
+        if classes is not None:
+            self.classes_ = classes
+            self.pos_label_ = classes.tolist()[positive] if len(rules.output_names) == 1 else None
+
+    @property
+    def _positive_place(self) -> int:
+        """Which of two classes a single output is about."""
+        known = getattr(self, "pos_label_", None)
+        return 0 if known is not None and known == self.classes_[0] else 1
+
+    def _with_classes(self, rules: Any, bags: Bags, y: Any) -> tuple[Any, Array]:
+        """Return the rules, with their outputs in the order of the classes, and the classes."""
+        outputs = rules.output_names
+        unlabeled = y is None and bags.labels is None
+        if len(outputs) > 1:
+            labels = np.array(outputs) if unlabeled else class_labels(bags, y, type(self).__name__)
+            classes, order = classes_of_outputs(outputs, labels)
+            return _reordered(rules, order), classes
+        classes = np.arange(2) if unlabeled else np.unique(class_labels(bags, y, type(self).__name__))
+        if len(classes) != 2:
+            raise InputError(
+                f"One output distinguishes two classes, but these bags have {len(classes)} ({listed(classes)}): "
+                + ("pass bags of both." if len(classes) == 1 else "write rules with one output per class.")
+            )
+        return rules, classes
+
+    # ------------------------------------------------------------------ answers
+
+    def _bags_to_read(self, X: Any) -> Bags:
+        check_is_fitted(self)
+        bags = self._bags(X)
+        bags = compare_features(self, bags)
+        # Rules refer to features by name; columns are matched by position only if they have no names.
+        names = bags.feature_names
+        if names is None or not set(self.rules_.feature_names) <= set(names):
+            names = getattr(self, "feature_names_in_", None)
+        known = None if bags.columns is None or bags.feature_names != names else bags.columns
+        plain = Bags(bags.instances, bags.offsets, ids=bags.ids, feature_names=names, columns=known, source=bags.source)
+        return matched(self.rules_, plain)
+
+    def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, None]:
+        bags = self._bags_to_read(X)
+        if by_instance:
+            single = np.arange(bags.n_instances + 1)
+            found = self.rules_.infer(Bags(bags.instances, single, feature_names=bags.feature_names))
+        else:
+            found = self._reported(self.rules_.infer(bags), bags)
+        return np.asarray(found.output), None
+
+    def _reported(self, found: Any, bags: Bags) -> Any:
+        """Warn about bags on which no rule fires, and return the activations."""
+        silent = np.asarray(found.uncovered).reshape(bags.n_bags, -1).any(axis=1)
+        if silent.any():
+            warn_user(
+                f"No rule fires on {silent.sum()} of {bags.n_bags} bag(s); their output is the default. "
+                f"Bags: {listed(bags.ids[silent])} (infer(bags).uncovered marks them)."
+            )
+        return found
+
+    def infer(self, X: Any) -> Any:
+        """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+            Features are matched by name if the bags have names; other features are ignored.
+
+        Returns
+        -------
+        Activations or SetActivations
+            Truth of each rule for each instance, firing strength for each bag, what each rule concludes, and the
+            output.
+        """
+        rules, bags = self.rule_base, self._bags(X)
+        return self._reported(rules.infer(bags), bags)
+
+    def with_rules(self, rules: RuleBase) -> Self:
+        """Return a fitted copy with other rules, for example edited ones, and their operators.
+
+        Parameters
+        ----------
+        rules : RuleBase
+            Rules over the model's features, with as many outputs as its own.
+
+        Examples
+        --------
+        >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
+        >>> model = model.fit([[[0.6]], [[0.1]]], ["no", "yes"])
+        >>> model.with_rules(model.rules_.edit(conclusions={1: 0})).predict([[[0.6]]]).tolist()
+        ['no']
+        """
+        rules = self._suitable(rules)
+        model = copy.copy(self)
+        defaults = {field.name: field.default for field in dataclasses.fields(self) if field.name not in _KEPT}
+        model.set_params(**defaults | {"rules": rules})
+        for name in _OF_TRAINING:
+            model.__dict__.pop(name, None)
+        model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
+        return model
+
+    def _classifies(self) -> bool:
+        return self.threshold is not None
+
+    def _class_reading(self) -> ClassReading | None:
+        if self.threshold is None:
+            return None
+        return ClassReading(
+            classes=self.classes_,
+            likely=self._likely,
+            threshold=self.threshold if self._n_outputs() == 1 else 0.0,
+            positive=self._positive_place,
+        )
+
+    def _likely(self, output: Array) -> Array:
+        """Return the probability of each output's class, of the same shape as the outputs."""
+        limited = LOSSES["squared_error"].probability
+        assert limited is not None
+        assert self.threshold is not None
+        # Around the threshold, so that the predicted class is the more probable one.
+        return limited(output + (0.5 - self.threshold if self._n_outputs() == 1 else 0.0))
+
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return decision values: above 0 for the second of two classes, otherwise one value per class."""
+        return self._decision(self._infer(X)[0])
+
+    @available_if(lambda self: self._classifies())  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the outputs, clipped to [0, 1], as class probabilities, shape (n_bags, n_classes).
+
+        A single output is shifted so that the threshold is at one half.
+        """
+        return self._probability(self._infer(X)[0])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rules_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self._classifies():
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.sparse = True
+        return tags
+
+
+@loadable
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
+class MISugeno(ExpertSystem):
+    """If-then rules written by an expert, applied to bags; rules conclude numbers (MI-Sugeno).
+
+    For each rule, the memberships of an instance are combined over its features, the truth of the instances over the
+    bag, and the instances' linear responses into the conclusion of the rule. The output is the mean of the rules'
+    conclusions, weighted by their firing strengths. `infer` does not need `fit`. `fit` learns nothing: it checks the
+    features and records the classes, so that rules can be scored, cross-validated, saved, plotted and explained like a
+    learned model.
+
+    Parameters
+    ----------
+    inputs : mapping, sequence of Variable or None, default None
+        The input variables: a mapping from names to terms, ``{"hue": {"blue": Gaussian(0.6, 0.1)}}``, or to a
+        `Variable` with a range and a unit. Not needed if the rules declare their variables themselves.
+    rules : str, sequence of str, or RuleBase, default None
+        The rules, such as ``"IF hue is blue AND texture is not rough THEN sky = 1"``; `RuleBase.parse` describes the
+        language.
+    t_norm, s_norm, aggregation, alpha, conclusion_aggregation, conclusion_alpha, normalize : default None
+        The operators, as in `RuleBase`. None: what the rules state (``USING t_norm = min, aggregation = max``, or those
+        of a rule base), otherwise the defaults of `RuleBase.parse`: the product, and the maximum over instances. The
+        same text gives the same numbers wherever it is read. The paper's figure of MI-Sugeno has ``t_norm="min"``.
+    default : float or sequence of float, default None
+        Output for a bag on which no rule fires at all; one value, or one per output. None: what the rules state,
+        otherwise 0.
+    threshold : float or None, default 0.5
+        An output above it means the positive class. None makes a regressor: `predict` returns the output itself.
+    pos_label : label or None, default None
+        Of two classes, the positive one, which a single output is about. None: the class after which the output is
+        named, otherwise the one that sorts last.
+    missing : {"error", "ignore"}, default "error"
+        How to handle NaN: raise an error, or let a missing value match every fuzzy set, unless the rules say what it
+        stands for (``MISSING AS``).
+
+    Attributes
+    ----------
+    rule_base : RuleBase
+        The rules that the parameters describe; available without a fit.
+    rules_ : RuleBase
+        The same after a fit, with several outputs in the order of ``classes_``.
+    members_ : list of RuleBase
+        ``[rules_]``, as in a learned model.
+    classes_ : array of shape (n_classes,)
+        For a classifier: the labels passed to `fit` (0 and 1 if there were none). Each of several outputs is named
+        after its class, and the greatest output decides.
+    pos_label_ : label or None
+        Of two classes, the positive one, which a single output is about.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features,)
+        Names of the features; only if the bags have names.
+
+    Examples
+    --------
+    >>> from fuzzymil.inference.membership import Gaussian
+    >>> hue, texture = {"red": Gaussian(0.1, 0.1), "blue": Gaussian(0.6, 0.1)}, {"smooth": Gaussian(0, 0.3)}
+    >>> model = MISugeno(
+    ...     inputs={"hue": hue, "texture": texture},
+    ...     rules=["IF hue is blue AND texture is smooth THEN sky = 1", "IF hue is red THEN sky = 0"],
+    ...     t_norm="min")
+    >>> found = model.infer([[[0.65, 0.1], [0.2, 0.9]], [[0.1, 0.5]]])
+    >>> found.firing.round(3).tolist()
+    [[0.882, 0.607], [0.0, 1.0]]
+    >>> found.output.round(3).tolist()
+    [[0.593], [0.0]]
+    >>> model.fit([[[0.65, 0.1], [0.2, 0.9]], [[0.1, 0.5]]], ["sky", "no sky"]).predict([[[0.6, 0.0]]]).tolist()
+    ['sky']
+    """
+
+    concludes_sets: ClassVar[bool] = False
+
+    rules: Any = dataclasses.field(default=None, kw_only=False)
+    t_norm: str | None = None
+    s_norm: str | None = None
+    aggregation: str | None = None
+    alpha: Any = None
+    conclusion_aggregation: str | None = None
+    conclusion_alpha: Any = None
+    normalize: bool | None = None
+    default: Any = None
+
+    def _given_operators(self) -> dict[str, Any]:
+        own = {field.name for field in dataclasses.fields(MISugeno)} - {*_KEPT, "inputs", "rules"}
+        return {name: value for name in own if (value := getattr(self, name)) is not None}
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the features and record the classes; the rules do not change.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+        y : array of shape (n_bags,), optional
+            Class of each bag. Default: the labels of the bags, if any.
+        """
+        return self._settle(self.rule_base, self._bags(X), y)
 
 
 def _check_constraints(name: str, value: Any) -> None:
@@ -171,7 +562,6 @@ class MIMamdani(ExpertSystem):
 
     concludes_sets: ClassVar[bool] = True
 
-    inputs: Any = dataclasses.field(default=None, kw_only=False)
     outputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
     n_rules: int = 10
@@ -203,40 +593,14 @@ class MIMamdani(ExpertSystem):
     def rule_base(self) -> RuleBase:
         """The rules that the parameters describe; if there are none, the learned rules."""
         self._check_settings()
-        if self.rules is None:
-            check_is_fitted(self)
-            return self._with_settings(self.rules_)
-        found: RuleBase = self._rules_read_once()
+        if self.rules is not None:
+            return super().rule_base
+        check_is_fitted(self)
+        found: RuleBase = self.rules_.with_settings(**self._given_operators())
         return found
 
-    def _described_rules(self) -> RuleBase:
-        if isinstance(self.rules, RuleBase):
-            if self.inputs is not None or self.outputs is not None:
-                raise ParameterError("A RuleBase already has inputs and outputs: omit inputs and outputs.")
-            found = self.rules
-        else:
-            variables = variables_of("inputs", self.inputs), variables_of("outputs", self.outputs)
-            found = RuleBase.parse(self.rules, *variables)
-        return self._with_settings(self._of_this_kind(found))
-
-    def _with_settings(self, rules: RuleBase) -> RuleBase:
-        return rules.with_settings(**(self.operators or {}))
-
-    def infer(self, X: Any) -> SetActivations:
-        """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-            Features are matched by name if the bags have names; other features are ignored.
-
-        Returns
-        -------
-        SetActivations
-            Truth of each rule for each instance, firing strength for each bag, the accumulated sets, and the output.
-        """
-        found: SetActivations = self._inferred(self.rule_base, X)
-        return found
+    def _given_operators(self) -> dict[str, Any]:
+        return dict(self.operators or {})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn rules, or train given ones if ``max_epochs`` says so; otherwise given rules do not change.
@@ -307,31 +671,6 @@ class MIMamdani(ExpertSystem):
         own = classes[[positive]] if len(ends) == 1 else classes
         return np.where(labels[:, None] == own, ends[:, 1], ends[:, 0])
 
-    def with_rules(self, rules: RuleBase) -> Self:
-        """Return a fitted copy with other rules, for example edited ones, and their operators.
-
-        Parameters
-        ----------
-        rules : RuleBase
-            Rules over the model's features, with as many outputs as its own.
-
-        Examples
-        --------
-        >>> rows = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
-        >>> model = MIMamdani(n_rules=2, random_state=0).fit(rows, list("aaabbb"))
-        >>> swapped = model.rules_.edit(conclusions={1: "positive", 2: "negative"})
-        >>> model.with_rules(swapped).predict([[0.15], [0.9]]).tolist()
-        ['b', 'a']
-        """
-        rules = self._suitable(rules)
-        model = copy.copy(self)
-        unset = dict.fromkeys(("inputs", "outputs", "operators", "constraints"))
-        model.set_params(rules=rules, frozen=(), max_epochs=0, **unset)
-        for name in _OF_TRAINING:
-            model.__dict__.pop(name, None)
-        model._set_fitted(rules, getattr(self, "classes_", None), self._positive_place)
-        return model
-
     def _clustered_rules(self, bags: Bags, y: Any, sample_weight: Any) -> RuleBase:
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         labels = class_labels(bags, y, type(self).__name__)
@@ -354,7 +693,7 @@ class MIMamdani(ExpertSystem):
             self.n_rules,
             check_random_state(self.random_state),
         )
-        given = self.operators or {}
+        given = self._given_operators()
         premises = RuleBase.from_sets(
             {"gaussian": Gaussian.moved(scaling.shift, scaling.scale, found.centers, found.widths)},
             {"gaussian": np.broadcast_to(scaling.varies, found.centers.shape).astype(float)},
@@ -383,7 +722,7 @@ class MIMamdani(ExpertSystem):
         bags.require_complete("Rules can only be learned from complete data: impute missing values first.")
         model = RuleClassifier(self.n_rules, pos_label=self.pos_label, random_state=self.random_state)
         rules = model.fit(bags, y, sample_weight).rules_.to_mamdani()
-        return self._with_settings(rules)
+        return rules.with_settings(**self._given_operators())
 
     def _with_classes(self, rules: RuleBase, bags: Bags, y: Any) -> tuple[RuleBase, Array]:
         if len(rules.outputs) > 1 and not (y is None and bags.labels is None):
@@ -393,14 +732,6 @@ class MIMamdani(ExpertSystem):
             if len(classes) == 2 and not named:
                 rules = concluding(rules, outputs[0])
         return super()._with_classes(rules, bags, y)
-
-    def _with_outputs(self, rules: RuleBase, order: list[int]) -> RuleBase:
-        return dataclasses.replace(
-            rules,
-            outputs=tuple(rules.outputs[k] for k in order),
-            default=tuple(rules.default[k] for k in order),
-            defuzzification=None if rules.defuzzification is None else rules.defuzzification.reordered(order),
-        )
 
     def _likely(self, output: Array) -> Array:
         """Return probabilities: 0 and 1 at the ends of an output's range, one half at the threshold."""
@@ -428,6 +759,21 @@ class MIMamdani(ExpertSystem):
         tags.target_tags.required = self.rules is None
         tags.input_tags.allow_nan = self.missing == "ignore" and self.rules is not None
         return tags
+
+
+def _reordered(rules: RuleBase, order: list[int]) -> RuleBase:
+    """Return rules with their outputs in another order."""
+
+    def sorted_as(values: Any) -> Any:
+        return tuple(values[k] for k in order) if isinstance(values, tuple | list) else values
+
+    changes: dict[str, Any] = {"outputs": sorted_as(rules.outputs), "default": sorted_as(rules.default)}
+    if rules.defuzzification is not None:
+        changes["defuzzification"] = rules.defuzzification.reordered(order)
+    if not rules.concludes_sets:
+        changes["rules"] = tuple(rule.concluding(sorted_as(rule.coefs)) for rule in rules.rules)
+        changes["conclusion_alpha"] = sorted_as(rules.conclusion_alpha)
+    return dataclasses.replace(rules, **changes)
 
 
 def concluding(rules: RuleBase, output: str) -> RuleBase:
