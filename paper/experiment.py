@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import threading
@@ -144,7 +145,12 @@ class Parts:
         return result if isinstance(result, dict) else None
 
     def keep(self, unit: Unit, result: Results) -> Results:
-        """Save a result, and return it as it will be read: a resumed run must not differ in the last digit."""
+        """Save a result, and return it as it will be read: a resumed run must not differ in the last digit.
+
+        A result that is to be tried ``again``, for want of a package for example, is not saved.
+        """
+        if result.get("again"):
+            return result
         self.folder.parent.parent.mkdir(parents=True, exist_ok=True)
         for folder in (self.folder.parent, self.folder):
             make_own_folder(folder)
@@ -271,7 +277,7 @@ def _elsewhere(place: int, work: Callable[..., Results], given: Sequence[Results
 @functools.cache
 def _settle() -> None:
     """Set up this process, once, before it computes anything."""
-    if "JAX_PLATFORMS" not in os.environ:
+    if "JAX_PLATFORMS" not in os.environ and importlib.util.find_spec("jax"):
         import jax
 
         jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]  # one GPU cannot serve them all

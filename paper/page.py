@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Console
-from rich.table import Table as RichTable
-
-from fuzzymil.report import html
 from paper.published import DIFFERENCES
+
+if TYPE_CHECKING:  # to measure needs neither Rich nor Jinja
+    from rich.console import Console
+    from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ def as_markdown(table: Table) -> str:
 
 
 def _rich(table: Table) -> RichTable:
+    from rich.table import Table as RichTable
+
     shown = RichTable(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
     for number, heading in enumerate(table.columns):
         shown.add_column(heading, justify="right" if number and not table.prose else "left")
@@ -104,6 +106,8 @@ def _rich(table: Table) -> RichTable:
 
 def render(sections: Sequence[tuple[Section, Path, dict[str, str]]], head: dict[str, str]) -> str:
     """Return the page: sections, each with the folder of its figures and how it was run, under facts about all."""
+    from fuzzymil.report import html
+
     names = {section.name for section, _, _ in sections}
     rows = [[d.paper, d.here, d.why] for d in DIFFERENCES if names & set(d.experiments)]
     differences = Table("Differences", ["the paper", "here", "why"], rows)

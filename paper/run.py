@@ -27,13 +27,25 @@ from paper.dropout import DROPOUT
 from paper.experiment import Experiment, Options, Parts, Results, Unit, results_of
 from paper.landmine import LANDMINE
 from paper.page import render, show
+from paper.peers import PEER_METHODS
 from paper.planted import PLANTED_PROBLEMS
 from paper.rules import RULES
 from paper.synthetic import SYNTHETIC
 from paper.table import TABLE
 
 EXPERIMENTS = {
-    each.name: each for each in (SYNTHETIC, BENCHMARK, DROPOUT, CONVERGENCE, RULES, PLANTED_PROBLEMS, TABLE, LANDMINE)
+    each.name: each
+    for each in (
+        SYNTHETIC,
+        BENCHMARK,
+        DROPOUT,
+        CONVERGENCE,
+        RULES,
+        PLANTED_PROBLEMS,
+        TABLE,
+        PEER_METHODS,
+        LANDMINE,
+    )
 }
 KIND, VERSION = "fuzzymil-results", 1
 LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")  # whose versions are recorded

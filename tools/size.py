@@ -101,7 +101,7 @@ def entered(call: Callable[[], Any]) -> tuple[int, int, int]:
         call()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return len(files), len(functions), len(edges)
 
 

@@ -24,7 +24,7 @@ from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError, d
 from fuzzymil.inference.engines.torch import Packed, Padded
 from fuzzymil.inference.layers import Layers, Params, forward
 from fuzzymil.inference.membership import Gaussian, MembershipFunction, family
-from fuzzymil.learn.train.limits import limits_of
+from fuzzymil.learn.train.constraints import limits_of
 from fuzzymil.learn.train.partition import PARTITIONS, centers_by, default_width
 from fuzzymil.rules import Rule, RuleBase
 

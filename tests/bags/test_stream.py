@@ -11,8 +11,8 @@ from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train import partition
-from fuzzymil.learn.train.feed import Feed
 from fuzzymil.learn.train.stream import summarize
+from fuzzymil.learn.train.windows import Feed
 
 BAGS = make_two_concepts(random_state=0)
 
@@ -23,7 +23,7 @@ def numbers_of(model):
 
 @pytest.fixture
 def small_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.windows.WINDOW_VALUES", 300)
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_rules_start_on_a_sample_of_what_is_large(monkeypatch):
 
 @pytest.mark.slow
 def test_few_parts_are_in_memory_at_a_time(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 2000)
+    monkeypatch.setattr("fuzzymil.learn.train.windows.WINDOW_VALUES", 2000)
     monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
     parts, alive = [], []
 
@@ -183,13 +183,13 @@ def test_rule_dropout_does_not_depend_on_the_windows(monkeypatch):
         4, training=Training(max_epochs=5, rule_keep_prob=0.7, precision="double"), random_state=0
     )
     expected = numbers_of(model.fit(BagStream.from_bags(BAGS, 1)))
-    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 300)
+    monkeypatch.setattr("fuzzymil.learn.train.windows.WINDOW_VALUES", 300)
     np.testing.assert_allclose(numbers_of(model.fit(BagStream.from_bags(BAGS, 7))), expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow
 def test_unequal_parts_make_no_great_windows(monkeypatch):
-    monkeypatch.setattr("fuzzymil.learn.train.feed.WINDOW_VALUES", 1000)
+    monkeypatch.setattr("fuzzymil.learn.train.windows.WINDOW_VALUES", 1000)
     edges = [0, 60, *range(61, 151)]
     made = []
     window = Feed._window

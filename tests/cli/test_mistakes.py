@@ -23,7 +23,7 @@ COMMANDS = {
     "explain figure": ("explain", "MODEL", "DATA", "--id", "b1", "--figure", "TARGET.png"),
     "rules": ("rules", "MODEL", "-o", "TARGET.json"),
     "plot": ("plot", "membership", "MODEL", "-o", "TARGET.png"),
-    "plot with data": ("plot", "firing", "MODEL", "DATA", "-o", "TARGET.png"),
+    "plot with data": ("plot", "space", "MODEL", "DATA", "-o", "TARGET.png"),
     "report": ("report", "MODEL", "DATA", "-o", "TARGET.html"),
     "fit --continue": ("fit", "DATA", "--continue", "MODEL", "-o", "TARGET.json"),
     "fit --init": ("fit", "DATA", *NETWORK, "--init", "MODEL", "-o", "TARGET.json"),

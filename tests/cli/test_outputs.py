@@ -19,7 +19,7 @@ COMMANDS = {
     "report": ("report", MODEL, DATA, "--no-cross-validate", "-o", OTHER),
     "explain": ("explain", MODEL, DATA, "--id", "b1", "-o", OTHER),
     "explain figure": ("explain", MODEL, DATA, "--id", "b1", "--figure", OTHER),
-    "plot": ("plot", "firing", MODEL, DATA, "-o", OTHER),
+    "plot": ("plot", "space", MODEL, DATA, "-o", OTHER),
     "fit": ("fit", DATA, *COLUMNS, *SMALL, "-o", OTHER),
     "fit --init": ("fit", DATA, *COLUMNS, *NETWORK, "--init", MODEL, "--max-epochs", "2", "-o", OTHER),
     "rules": ("rules", MODEL, "--format", "json", "-o", OTHER),

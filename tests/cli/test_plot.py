@@ -32,7 +32,7 @@ def test_figures_without_data(desk, tmp_path):
     result = good("plot", "surface", desk / "model.json", "--json", "-o", tmp_path / "s.png")
     assert json.loads(result.stdout) == {"figure": str(tmp_path / "s.png"), "kind": "surface"}
     assert "weight (x) and length (y)" in result.stderr
-    assert "MODEL DATA" in bad("plot", "firing", desk / "model.json", "-o", tmp_path / "f.png")
+    assert "MODEL DATA" in bad("plot", "space", desk / "model.json", "-o", tmp_path / "f.png")
     assert "MODEL DATA --id" in bad("plot", "membership", desk / "model.json", "--id", "b1", "-o", tmp_path / "f.png")
     assert "'.doc'" in bad("plot", "membership", desk / "model.json", "-o", tmp_path / "f.doc")
     assert "-o" in bad("plot", "membership", desk / "model.json", "-o", "-")

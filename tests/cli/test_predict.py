@@ -204,7 +204,7 @@ def test_rules_alone_say_what_missing_values_mean(tmp_path):
     assert "channel in" not in message
     assert "MISSING AS" in message
     assert "minutes in 2 bags" in good("explain", rules, data, "--id", "a").stderr
-    assert "minutes in 2 bags" in good("plot", "firing", rules, data, "-o", tmp_path / "firing.png").stderr
+    assert "minutes in 2 bags" in good("plot", "surface", rules, data, "-o", tmp_path / "surface.png").stderr
     ward = write(tmp_path / "ward.rules", WARD)
     assert "map in 1 row." in good("predict", ward, write(data, "map,n\n50,1\n,2\n")).stderr
     gaps = Bags.from_list([[[50.0], [np.nan]], [[40.0]], [[np.nan]]], ["map"])

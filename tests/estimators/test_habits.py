@@ -43,7 +43,7 @@ def fitted():
     ],
 )
 def test_what_needs_a_table_says_so_in_one_sentence(use, fitted):
-    with pytest.raises((TypeError, IndexError), match=r"bags .*PerInstance .*NaiveMIL .*n_estimators"):
+    with pytest.raises((TypeError, IndexError), match=r"bags .*PerInstance.*NaiveMIL.*n_estimators"):
         use(fitted)
 
 

@@ -49,10 +49,9 @@ def test_settings_stand_before_what_rules_say():
     assert (rules.t_norm, rules.aggregation, rules.defuzzification.implication) == ("min", "max", "min")
     told = MIMamdani(rules=TEXT + "USING t_norm = product, implication = product, resolution = 50").rule_base
     assert (told.t_norm, told.s_norm, told.defuzzification.resolution) == ("product", "algebraic", 50)
-    chosen = MIMamdani(
-        rules=told, t_norm="hamacher", aggregation="softmax", alpha=3, implication="min", accumulation="bounded",
-        defuzzify="lom", resolution=20, default=0.9,
-    ).rule_base  # fmt: skip
+    operators = {"t_norm": "hamacher", "aggregation": "softmax", "alpha": 3, "implication": "min", "default": 0.9}
+    operators |= {"accumulation": "bounded", "defuzzify": "lom", "resolution": 20}
+    chosen = MIMamdani(rules=told, operators=operators).rule_base
     assert (chosen.t_norm, chosen.s_norm) == ("hamacher", "hamacher")
     assert (chosen.aggregation, chosen.alpha) == ("softmax", 3.0)
     assert (
@@ -69,9 +68,11 @@ def test_settings_stand_before_what_rules_say():
         ({"rules": two_rules(), "inputs": [DEPTH]}, "omit inputs and outputs"),
         ({"inputs": [DEPTH]}, "pass rules"),
         ({"outputs": [RISK]}, "pass rules"),
-        ({"rules": TEXT, "implication": "mean"}, "Unknown implication"),
-        ({"rules": TEXT, "resolution": 0}, "resolution .*got"),
-        ({"rules": TEXT, "t_norm": "mean"}, "Unknown t_norm"),
+        ({"rules": TEXT, "operators": {"implication": "mean"}}, "Unknown implication"),
+        ({"rules": TEXT, "operators": {"resolution": 0}}, "resolution .*got"),
+        ({"rules": TEXT, "operators": {"t_norm": "mean"}}, "Unknown t_norm"),
+        ({"rules": TEXT, "operators": {"norm": "min"}}, "Unknown operator 'norm'"),
+        ({"rules": TEXT, "operators": "min"}, "operators must map"),
         ({"rules": RULES, "inputs": [DEPTH], "outputs": {"risk": RISK.terms}}, "'risk' needs .*range"),
         ({"rules": TEXT, "n_rules": 0}, "n_rules"),
         ({"rules": TEXT, "threshold": "x"}, "threshold"),
@@ -89,7 +90,7 @@ def test_bad_settings_are_refused_by_name(settings, named):
 
 def test_a_bag_that_no_rule_knows_is_reported():
     bags = Bags.from_list([[[1.0]], [[3.0], [9.0]]], ids=["p", "q"])
-    model = MIMamdani(rules=gaps(), default=0.25)
+    model = MIMamdani(rules=gaps(), operators={"default": 0.25})
     with pytest.warns(UserWarning, match=r"No rule fires on 1 of 2 bag\(s\).*Bags: q \(") as caught:
         found = model.infer(bags)
     assert len(caught) == 1
@@ -112,7 +113,7 @@ def test_several_outputs_stand_for_classes():
         [hue],
         [Variable("sky", yes, 0, 1), Variable("grass", yes, 0, 1)],
         ["IF hue is blue THEN sky is yes, grass is no", "IF hue is green THEN grass is yes, sky is no"],
-        default=(0.25, 0.75),
+        operators={"default": (0.25, 0.75)},
     ).fit([[[0.3]], [[0.6]]], ["grass", "sky"])
     assert [output.name for output in model.rules_.outputs] == ["grass", "sky"]
     assert model.rules_.default == (0.75, 0.25)
@@ -207,7 +208,7 @@ def test_instances_take_their_bags_label_and_settings_shape_the_rules():
     bags = make_two_concepts(15, 15, random_state=0)
     rows, labels = bags.instances, np.repeat(bags.labels, bags.sizes)
     shaped = {"t_norm": "product", "implication": "product", "resolution": 300}
-    learned = MIMamdani(n_rules=6, init="clusters", random_state=0, **shaped).fit(bags)
+    learned = MIMamdani(n_rules=6, init="clusters", random_state=0, operators=shaped).fit(bags)
     assert learned.rules_ == MIMamdani(**learned.get_params()).fit(rows, labels).rules_
     assert (learned.rules_.t_norm, learned.rules_.aggregation) == ("product", "max")
     assert (learned.rules_.defuzzification.implication, learned.rules_.defuzzification.resolution) == ("product", 300)
@@ -251,11 +252,15 @@ def test_what_cannot_be_learned_from_is_refused():
 # ---------------------------------------------------------------------- files of models
 
 SAVED = {
-    "text": (MIMamdani(rules=TEXT, alpha=np.inf), BAGS, list("+-+-")),
-    "variables": (MIMamdani({"depth": DEPTH}, [RISK], RULES, default=0.25, resolution=123), BAGS, [1, 0, 1, 0]),
+    "text": (MIMamdani(rules=TEXT, operators={"alpha": np.inf}), BAGS, list("+-+-")),
+    "variables": (
+        MIMamdani({"depth": DEPTH}, [RISK], RULES, operators={"default": 0.25, "resolution": 123}),
+        BAGS,
+        [1, 0, 1, 0],
+    ),
     "value": (MIMamdani(rules=odd_rules(), threshold=None), np.ones((3, 2, 2)), None),
     "learned": (MIMamdani(n_rules=4, random_state=0), BLOBS, COLORS),
-    "learned, two": (MIMamdani(n_rules=4, defuzzify="mom", random_state=0), BLOBS, COLORS > 0),
+    "learned, two": (MIMamdani(n_rules=4, operators={"defuzzify": "mom"}, random_state=0), BLOBS, COLORS > 0),
 }
 
 

@@ -31,7 +31,7 @@ MOST = {
     fuzzymil.ANFISClassifier: 15,
     fuzzymil.ANFISRegressor: 15,
     fuzzymil.MISugeno: 15,
-    fuzzymil.MIMamdani: 24,
+    fuzzymil.MIMamdani: 15,
     fuzzymil.NaiveMIL: 2,
     fuzzymil.PerInstance: 1,
     Operators: 6,

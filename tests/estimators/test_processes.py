@@ -11,7 +11,7 @@ from fuzzymil import RuleClassifier
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import EmbeddingForest
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators import _processes, cross_val_scores, cross_validate
+from fuzzymil.estimators import _cross_validation, cross_val_scores, cross_validate
 
 BAGS = make_two_concepts(random_state=0)
 
@@ -56,16 +56,16 @@ def test_warnings_come_back_and_progress_bars_stay_away():
 @pytest.mark.parametrize(("worthwhile", "here"), [(1e9, [True] * 3), (0.0, [True, False, False])])
 @pytest.mark.filterwarnings("ignore:as expected")
 def test_processes_start_once_they_are_worthwhile(monkeypatch, worthwhile, here):
-    monkeypatch.setattr(_processes, "_WORTH_STARTING", worthwhile)
-    monkeypatch.setattr(_processes, "granted_cores", lambda: 2)
+    monkeypatch.setattr(_cross_validation, "_WORTH_STARTING", worthwhile)
+    monkeypatch.setattr(_cross_validation, "granted_cores", lambda: 2)
     (folds,) = cross_validate([Where()], BAGS, cv=3, n_jobs="auto")
     assert [fold.model.process_ == os.getpid() for fold in folds] == here
 
 
 @pytest.mark.filterwarnings("ignore:as expected")
 def test_one_core_is_one_process(monkeypatch):
-    monkeypatch.setattr(_processes, "_WORTH_STARTING", 0.0)
-    monkeypatch.setattr(_processes, "granted_cores", lambda: 1)
+    monkeypatch.setattr(_cross_validation, "_WORTH_STARTING", 0.0)
+    monkeypatch.setattr(_cross_validation, "granted_cores", lambda: 1)
     (folds,) = cross_validate([Where()], BAGS, cv=3, n_jobs="auto")
     assert all(fold.model.process_ == os.getpid() for fold in folds)
 

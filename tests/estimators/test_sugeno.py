@@ -6,6 +6,7 @@ from sky import BAGS, INPUTS, LABELS, RULES
 
 from fuzzymil import Bags, MIANFISClassifier, MISugeno, RuleBase, Training
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
+from fuzzymil.estimators import experts
 from fuzzymil.inference.membership import Gaussian, Triangular
 from fuzzymil.rules import Variable
 from fuzzymil.rules.files import read_rules
@@ -123,6 +124,7 @@ def test_the_same_text_gives_the_same_numbers_wherever_it_is_read(stated, operat
 
 def test_text_is_read_once(monkeypatch):
     reads = []
+    experts._parse.cache_clear()
     parse = RuleBase.parse
     monkeypatch.setattr(RuleBase, "parse", lambda *args, **kwargs: reads.append(args) or parse(*args, **kwargs))
     inputs, rules = {name: dict(terms) for name, terms in INPUTS.items()}, list(RULES)
@@ -196,7 +198,7 @@ def test_a_rule_base_keeps_its_operators():
         ({"inputs": {"hue": Variable("color")}}, "hue.*'color'"),
         ({"inputs": "hue"}, "inputs must .*names to terms"),
         ({"inputs": 7}, "inputs must .*names to terms"),
-        ({"rules": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, "leave inputs out"),
+        ({"rules": RuleBase.from_arrays([[0.0]], [[1.0]], [1])}, "omit inputs"),
         ({"t_norm": "minimum"}, "Unknown t_norm.*Did you mean 'min'"),
         ({"aggregation": "soft"}, "Unknown aggregation"),
         ({"s_norm": "plus"}, "Unknown s_norm"),

@@ -13,7 +13,7 @@ from paper.page import Figure, Table
 from paper.run import EXPERIMENTS, KIND, VERSION
 
 ROOT = Path(__file__).parents[2]
-NEED_DATA = {"benchmarks", "table", "dropout"}
+NEED_DATA = {"benchmarks", "table", "peers", "dropout"}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -15,7 +15,6 @@ from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.plots import (
     DifferenceDisplay,
     EffectDisplay,
-    FiringDisplay,
     MembershipDisplay,
     ReliabilityDisplay,
     RocDisplay,
@@ -117,7 +116,6 @@ def test_two_classes_have_the_colors_of_directions():
     assert to_hex(RocDisplay.from_classes([(truth, scores)], ["no", "yes"]).curves[0].color) == HIGH.lower()
     assert ReliabilityDisplay.from_classes([(truth, likely)], ["no", "yes"], pos_label="no").curves[0].color == LOW
     assert SpaceDisplay.from_model(MODEL, BAGS, features=["pages", "visit"]).colors == (LOW, HIGH)
-    assert FiringDisplay.from_rules(MODEL, BAGS).colors == [LOW, HIGH]
     assert named(HIGH) <= colors_of(EffectDisplay.from_model(MODEL, BAGS, ["pages"]).plot())
     assert named(LOW, HIGH) <= colors_of(MembershipDisplay.from_rules(MODEL).plot())
     assert named(LOW, HIGH) <= colors_of(ShapesDisplay.from_rules(MODEL).plot())
@@ -127,7 +125,6 @@ def test_the_class_that_rules_speak_for_is_the_high_one_even_if_it_sorts_first()
     turned = MISugeno(rules=TEXT.replace("yes", "no"), threshold=0.0).fit(BAGS)
     assert turned.pos_label_ == "no"
     assert SpaceDisplay.from_model(turned, BAGS, features=["pages", "visit"]).colors == (HIGH, LOW)  # no, yes
-    assert FiringDisplay.from_rules(turned, BAGS).colors == [HIGH, LOW]
     effect = EffectDisplay.from_model(turned, BAGS, ["pages"])
     assert (effect.effects[0].curves[0].name, effect.effects[0].curves[0].place) == ("no", 1)
     assert re.search(r'<span class="k1"><span class="dot"></span>no', turned._repr_html_())
@@ -138,7 +135,6 @@ def test_several_classes_have_the_same_colors_everywhere():
     roc = RocDisplay.from_classes([(THREE.labels, SEVERAL_MODEL.decision_function(THREE))], SEVERAL_MODEL.classes_)
     assert named(*(curve.color for curve in roc.curves[:3])) == expected
     assert SpaceDisplay.from_model(SEVERAL_MODEL, THREE).colors == SEVERAL[:3]
-    assert named(*FiringDisplay.from_rules(SEVERAL_MODEL, THREE).colors) == expected
     for display in (EffectDisplay.from_model(SEVERAL_MODEL, THREE), MembershipDisplay.from_rules(SEVERAL_MODEL)):
         assert expected <= colors_of(display.plot())
     for place, name in enumerate(("cat", "dog", "fox")):

@@ -58,15 +58,11 @@ def test_figures_of_other_rules_show_mamdani_rules():
     surface = plots.SurfaceDisplay.from_rules(MODEL, "depth", "metal", n_points=5)
     rows = [[x, y] for y in surface.y for x in surface.x]
     np.testing.assert_allclose(surface.z.ravel(), RULES.infer(np.array(rows)).output[:, 0])
-    firing = plots.FiringDisplay.from_rules(MODEL, BAGS)
-    np.testing.assert_allclose(np.sort(firing.scores), np.sort(RULES.infer(BAGS).output[:, 0]))
-    np.testing.assert_allclose(firing.strengths.sum(axis=1), 1)
     difference = plots.DifferenceDisplay.from_rules(RULES, OTHER, BAGS)
     assert [panel.title for panel in difference.panels] == ["depth [m]", "risk [%]"]
     assert difference.threshold == 50
     assert [flip.bag for flip in difference.flips] == [0, 1, 2]
     for display in (
-        firing,
         difference,
         surface,
         plots.SpaceDisplay.from_model(MODEL, BAGS, bag=0),

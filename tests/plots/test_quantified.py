@@ -14,7 +14,6 @@ from fuzzymil.plots import (
     HIGH,
     LOW,
     ExplanationDisplay,
-    FiringDisplay,
     MembershipDisplay,
     ShapesDisplay,
     SpaceDisplay,
@@ -162,17 +161,6 @@ def test_a_panel_has_all_conditions_and_a_not_once():
     negated = RuleBase.parse("VARIABLE x FROM 0 TO 1: big = Sigmoid(0.5, 9)  IF NOT (x is big) THEN y = 1")
     curve = MembershipDisplay.from_rules(negated).curves[0][0]
     np.testing.assert_allclose(curve.after, [1 - negated.variables[0].terms["big"](curve.x)])
-
-
-def test_firing_strengths_are_those_of_the_rules():
-    display = FiringDisplay.from_rules(CARD, BAGS)
-    assert not display.normalize
-    inferred = CARD.infer(BAGS)
-    order = np.argsort(inferred.output[:, 0], kind="stable")
-    columns = np.argsort(CARD.coefs[:, 0, 0], kind="stable")
-    np.testing.assert_allclose(display.strengths, inferred.firing[np.ix_(order, columns)])
-    assert display.rules[0] == "Rule 5: -1"
-    display.plot().canvas.draw()
 
 
 def test_a_surface_has_as_many_equal_instances_as_a_rule_asks_for():

@@ -14,7 +14,7 @@ import jax.numpy as jnp  # noqa: E402
 from fuzzymil import Bags, InputError, MISugeno, ParameterError, RuleBase  # noqa: E402
 from fuzzymil.inference.engines.jax import Packed  # noqa: E402
 from fuzzymil.inference.layers import forward  # noqa: E402
-from fuzzymil.learn.train._step import Plan, from_free, to_free  # noqa: E402
+from fuzzymil.learn.train._loop import Plan, from_free, to_free  # noqa: E402
 from fuzzymil.torch import FuzzyBagHead  # noqa: E402
 
 SIZES = [1, 3, 1, 7, 1, 17, 10]

@@ -13,7 +13,6 @@ from fuzzymil.inference.membership import FAMILIES, Location, MembershipFunction
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS, product, register_t_norm
 from fuzzymil.plots import (
     ExplanationDisplay,
-    FiringDisplay,
     MembershipDisplay,
     SpaceDisplay,
     SurfaceDisplay,
@@ -64,7 +63,6 @@ def test_figures_and_report(family, operators):
     model = MISugeno(rules=rules).fit(bags)
     displays = [
         MembershipDisplay.from_rules(rules),
-        FiringDisplay.from_rules(model, bags),
         SpaceDisplay.from_model(model, bags, bag=0),
         SurfaceDisplay.from_rules(model, "hue", "size", n_points=5),
         ExplanationDisplay.from_explanation(model.explain(bags, 0)),

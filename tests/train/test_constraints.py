@@ -14,7 +14,7 @@ from fuzzymil.bags import BagStream
 from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import FAMILIES, Gaussian, learnable_families
 from fuzzymil.learn.train import Constraints, Touched
-from fuzzymil.learn.train.limits import box_of, projected
+from fuzzymil.learn.train.constraints import box_of, projected
 from fuzzymil.learn.train.scaling import Scaling
 
 TEXT = """

@@ -7,15 +7,7 @@ import pytest
 
 from fuzzymil import RuleClassifier
 from fuzzymil.learn.train import progress
-from fuzzymil.learn.train.progress import _Shown, in_notebook, shown_bar
-
-
-class Clock:
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
+from fuzzymil.learn.train.progress import in_notebook, progress_bar
 
 
 @pytest.fixture
@@ -50,12 +42,13 @@ def test_a_terminal_of_ipython_is_no_notebook(monkeypatch):
     assert not in_notebook()
 
 
-def test_a_bar_in_a_notebook(notebook):
-    with shown_bar("Choosing <rules>", stage="starting") as update:
+def test_a_bar_in_a_notebook(notebook, monkeypatch):
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    with progress_bar("Choosing <rules>", stage="starting") as update:
         update(1, 4, "candidates")
         update(2, 4, "refining")
         update(4, 4)
-    assert notebook[0].startswith("<div><b>Choosing &lt;rules&gt;</b> <progress></progress>")
+    assert notebook[0].startswith("<div><b>Choosing &lt;rules&gt;</b> <progress></progress> starting")
     assert '<progress value="1" max="4">' in notebook[1]
     assert "2 of 4" in notebook[2]
     assert "refining" in notebook[2]
@@ -64,7 +57,7 @@ def test_a_bar_in_a_notebook(notebook):
 
 def test_a_bar_says_that_it_was_stopped(notebook):
     def interrupted():
-        with shown_bar("Training") as update:
+        with progress_bar("Training") as update:
             update(1, 4)
             raise KeyboardInterrupt
 
@@ -73,25 +66,8 @@ def test_a_bar_says_that_it_was_stopped(notebook):
     assert "stopped after" in notebook[-1]
 
 
-def test_stages_and_times():
-    clock = Clock()
-    shown = _Shown("Training", "compiling", clock)
-    clock.now = 2.0
-    assert shown.moved(1, 100, "loss 0.5")
-    clock.now = 2.05
-    assert not shown.moved(2, 100, "loss 0.4")  # too soon
-    clock.now = 4.0
-    assert shown.moved(50, 100, "loss 0.3")
-    assert "50 of 100, 4.0 s, about 4.0 s left, loss 0.3" in shown.html()
-    clock.now = 70.0
-    assert shown.moved(100, 100, "refining (member 1 of 2)")
-    clock.now = 75.0
-    assert shown.moved(100, 100, "refining (member 2 of 2)")
-    assert shown.summary(finished=True).endswith("1:15 min (compiling 2.0 s; loss 1:08 min; refining 5.0 s)</div>")
-
-
 def test_a_bar_on_a_terminal(capsys):
-    with shown_bar("Choosing rules", transient=True) as update:
+    with progress_bar("Choosing rules", transient=True) as update:
         update(1, 2, "[bold]candidates")
         update(2, 2)
     out, _ = capsys.readouterr()

@@ -9,7 +9,7 @@ from fuzzymil import MIANFISClassifier, MIANFISRegressor, Operators, Training, l
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import Sigmoid
-from fuzzymil.learn.train.limits import limits_of
+from fuzzymil.learn.train.constraints import limits_of
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import Quantified, RuleBase
 

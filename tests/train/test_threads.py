@@ -7,8 +7,8 @@ import pytest
 
 from fuzzymil.inference.layers import Operators, Params
 from fuzzymil.inference.segments import pack
-from fuzzymil.learn.train import _memory
-from fuzzymil.learn.train._step import Plan
+from fuzzymil.learn.train import trainer
+from fuzzymil.learn.train._loop import Plan
 from fuzzymil.learn.train.trainer import Group, train_groups
 
 OFFSETS = np.arange(0, 41, 4)
@@ -37,11 +37,11 @@ def group(seed, dtype):
     ],
 )
 def test_shares_are_equal_and_leave_no_group_out(monkeypatch, n_groups, n_cores, expected):
-    monkeypatch.setattr(_memory, "granted_cores", lambda: n_cores)
-    places = _memory.shares(n_groups)
+    monkeypatch.setattr(trainer, "granted_cores", lambda: n_cores)
+    places = trainer.shares(n_groups)
     assert [(share.start, share.stop) for share in places] == expected
     tree = {"a": jnp.arange(n_groups), "b": (jnp.arange(2.0 * n_groups).reshape(n_groups, 2),)}
-    joined = _memory.joined([_memory.part(tree, share) for share in places], places)
+    joined = trainer.joined([trainer.part(tree, share) for share in places], places)
     for one, other in zip(jax.tree.leaves(joined), jax.tree.leaves(tree), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -53,7 +53,7 @@ def test_groups_trained_on_several_cores_are_those_trained_alone(monkeypatch, dt
     groups = [group(seed, dtype) for seed in range(3)]
     plan = Plan(Operators(), batch_size=batch_size)
     alone = [train_groups([each], plan, learning_rate=0.05, max_epochs=12)[0] for each in groups]
-    monkeypatch.setattr(_memory, "granted_cores", lambda: 2)
+    monkeypatch.setattr(trainer, "granted_cores", lambda: 2)
     for one, other in zip(train_groups(groups, plan, learning_rate=0.05, max_epochs=12), alone, strict=True):
         for mine, yours in zip(jax.tree.leaves(one.params), jax.tree.leaves(other.params), strict=True):
             np.testing.assert_array_equal(mine, yours)
@@ -65,4 +65,4 @@ def test_a_mistake_in_a_thread_is_heard():
         raise ArithmeticError("no")
 
     with pytest.raises(ArithmeticError, match="no"):
-        _memory.in_threads([lambda: 1, fails])
+        trainer.in_threads([lambda: 1, fails])

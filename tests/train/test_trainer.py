@@ -13,7 +13,7 @@ import pytest
 from fuzzymil.inference.layers import Operators, Params, forward
 from fuzzymil.inference.segments import Each, pack
 from fuzzymil.learn.train import trainer
-from fuzzymil.learn.train._step import Plan, _draw_keep
+from fuzzymil.learn.train._loop import Plan, _draw_keep
 from fuzzymil.learn.train.trainer import Group, train_groups
 from fuzzymil.rules import RuleBase
 
@@ -410,7 +410,7 @@ def test_large_data_give_back_what_compiling_freed_and_train_alike(monkeypatch):
     monkeypatch.setattr("fuzzymil._utils.memory.give_back", lambda: calls.append(1))
     expected = fit()
     assert not calls
-    monkeypatch.setattr("fuzzymil.learn.train._memory._LARGE", 0)
+    monkeypatch.setattr("fuzzymil.learn.train.trainer._LARGE", 0)
     found = fit()
     assert len(calls) == 3  # before and after compiling the training, and before the last look at the losses
     assert_identical(found.params, expected.params)

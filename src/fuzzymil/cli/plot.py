@@ -30,7 +30,6 @@ class Kind(enum.StrEnum):
     curves = "curves"
     roc = "roc"
     reliability = "reliability"
-    firing = "firing"
     explanation = "explanation"
     surface = "surface"
     shapes = "shapes"
@@ -40,7 +39,7 @@ class Kind(enum.StrEnum):
 
 
 _NEED_LABELS = (Kind.roc, Kind.reliability, Kind.importance)
-_NEED_BAGS = (*_NEED_LABELS, Kind.space, Kind.firing, Kind.explanation, Kind.joined, Kind.effect)
+_NEED_BAGS = (*_NEED_LABELS, Kind.space, Kind.explanation, Kind.joined, Kind.effect)
 _OF_ANY_CLASS = (Kind.roc, Kind.reliability, Kind.effect)  # whose answers are probabilities, or scores of each class
 _OF_NO_CLASS = (Kind.space, Kind.curves, Kind.importance)
 
@@ -100,7 +99,6 @@ def plot(
     - curves: the loss over the training epochs
     - roc: the ROC curve on labeled bags
     - reliability: how often predictions of a probability come true
-    - firing: which bags fire which rules
     - explanation: the prediction for one bag
     - surface: the output over two features
     - joined: the sets that Mamdani rules conclude about one bag, joined and defuzzified
@@ -206,8 +204,6 @@ def _figure(
         display = plots.CurvesDisplay.from_history(model.history_)
     elif kind in (Kind.roc, Kind.reliability):
         display = _judged(kind, model, bags, about)
-    elif kind is Kind.firing:
-        display = plots.FiringDisplay.from_rules(model, bags, output=output)
     elif kind is Kind.explanation:
         display = plots.ExplanationDisplay.from_explanation(model.explain(chosen, output=named))
     elif kind is Kind.joined:
@@ -236,7 +232,7 @@ def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
     if x is None and y is None:
         return None
     if x is None or y is None:
-        raise ParameterError("Give both --x and --y, or neither for a projection of all features.")
+        raise ParameterError("Give both --x and --y, or neither for the features that matter most.")
     return x, y
 
 

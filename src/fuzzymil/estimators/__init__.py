@@ -4,25 +4,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fuzzymil.estimators._cross_validation import Fold, cross_val_scores, cross_validate, splitter
-    from fuzzymil.estimators._fit_together import fit_together, trains_together
-    from fuzzymil.estimators._labeled_instances import LabeledInstances
-    from fuzzymil.estimators._mamdani import MIMamdani
-    from fuzzymil.estimators._naive import NaiveMIL
-    from fuzzymil.estimators._per_instance import PerInstance
-    from fuzzymil.estimators._sugeno import MISugeno
+    from fuzzymil.estimators._cross_validation import (
+        Fold,
+        cross_val_scores,
+        cross_validate,
+        fit_together,
+        splitter,
+        trains_together,
+    )
+    from fuzzymil.estimators._wrappers import LabeledInstances, NaiveMIL, PerInstance
     from fuzzymil.estimators.anfis import ANFISClassifier, ANFISRegressor
+    from fuzzymil.estimators.experts import MIMamdani, MISugeno
     from fuzzymil.estimators.mianfis import MIANFISClassifier, MIANFISRegressor, Network, train_rules
     from fuzzymil.estimators.options import Operators, Training, network_parameters
-    from fuzzymil.estimators.persistence import load_model, model_from_dict, model_to_dict, save_model
-    from fuzzymil.estimators.rule_model import ExplainableModel, Predictions, RuleModel
+    from fuzzymil.estimators.persistence import SavedModel, load_model, model_from_dict, model_to_dict, save_model
+    from fuzzymil.estimators.rule_model import Predictions, RuleModel
     from fuzzymil.estimators.rules import RuleClassifier, RuleRegressor, diagnose_data
-    from fuzzymil.estimators.saved import SavedModel
 
 __all__ = [
     "ANFISClassifier",
     "ANFISRegressor",
-    "ExplainableModel",
     "Fold",
     "LabeledInstances",
     "MIANFISClassifier",
@@ -55,20 +56,15 @@ __all__ = [
 
 # Everything is imported on first use: a saved model answers without scikit-learn, which loads slowly.
 _HOMES = {
-    "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "splitter"),
-    "_fit_together": ("fit_together", "trains_together"),
-    "_labeled_instances": ("LabeledInstances",),
-    "_mamdani": ("MIMamdani",),
-    "_naive": ("NaiveMIL",),
-    "_per_instance": ("PerInstance",),
-    "_sugeno": ("MISugeno",),
+    "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "fit_together", "splitter", "trains_together"),
+    "experts": ("MIMamdani", "MISugeno"),
+    "_wrappers": ("LabeledInstances", "NaiveMIL", "PerInstance"),
     "anfis": ("ANFISClassifier", "ANFISRegressor"),
     "mianfis": ("MIANFISClassifier", "MIANFISRegressor", "Network", "train_rules"),
     "options": ("Operators", "Training", "network_parameters"),
-    "persistence": ("load_model", "model_from_dict", "model_to_dict", "save_model"),
-    "rule_model": ("ExplainableModel", "Predictions", "RuleModel"),
+    "persistence": ("SavedModel", "load_model", "model_from_dict", "model_to_dict", "save_model"),
+    "rule_model": ("Predictions", "RuleModel"),
     "rules": ("RuleClassifier", "RuleRegressor", "diagnose_data"),
-    "saved": ("SavedModel",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -5,21 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import numbers
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupKFold, ParameterGrid, StratifiedGroupKFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError, warn_user
+from fuzzymil._utils.processes import helpers, shared
+from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._fit_together import fit_each, trains_together
-from fuzzymil.estimators._processes import Jobs, check_jobs, fitted_models
+from fuzzymil.estimators._wrappers import NaiveMIL
+from fuzzymil.estimators.mianfis import Job, Network, warn_interrupted
+
+if TYPE_CHECKING:
+    from fuzzymil.learn.train import Result
+
+__all__ = ["Jobs", "check_jobs", "fitted_models"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -318,3 +329,191 @@ def _scores(scorer: Any, fold: Fold, X: Any, y: Any, side: str) -> dict[str, flo
         bags, labels = (_safe_indexing(values, fold.train) for values in indexable(X, y))
     found = scorer(fold.model, bags, labels)
     return found if isinstance(found, dict) else {"score": found}
+
+
+# Settings that control a whole call; everything else that matters is in the plan and in the shapes of the first rules.
+_CALL_SETTINGS = ("learning_rate", "max_epochs", "n_iter_no_change", "tol", "precision", "checkpoint")
+
+
+def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Any]:
+    """Fit estimators, each on its own bags, as many as possible at once.
+
+    Use it for the folds of a cross-validation, for repeats with other seeds and for the points of a parameter grid.
+    Networks with the same shape and training (number of rules, restarts and members, operators, loss, optimizer,
+    learning rate and stopping criteria) train in one compiled call, also as the last step of a pipeline or inside
+    `NaiveMIL`. Every other estimator is fitted on its own. Each result equals that of a separate fit, up to rounding.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        Fitted in place. Networks are `MIANFISClassifier`, `MIANFISRegressor`, `ANFISClassifier` and `ANFISRegressor`.
+    X : sequence of bags
+        One entry per estimator.
+    y : sequence of arrays, optional
+        Labels, one array per estimator. Default: the labels of the bags.
+
+    Returns
+    -------
+    list of estimators
+        The estimators passed in, fitted.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier
+    >>> from fuzzymil.datasets import make_two_concepts
+    >>> bags = make_two_concepts(random_state=0)
+    >>> halves = [bags[::2], bags[1::2]]
+    >>> models = fit_together([MIANFISClassifier(4, random_state=0) for _ in halves], halves)
+    >>> [model.rules_.n_rules for model in models]
+    [4, 4]
+    """
+    warn_interrupted(fit_each(estimators, X, y))
+    return list(estimators)
+
+
+def fit_each(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] | None = None) -> list[Result]:
+    """Fit as `fit_together` does, without its warning; return how the training of each network went."""
+    labels = [None] * len(X) if y is None else list(y)
+    if not len(estimators) == len(X) == len(labels):
+        raise ParameterError(
+            f"fit_together needs bags and labels for each estimator: got {len(estimators)} estimators, "
+            f"{len(X)} sets of bags and {len(labels)} sets of labels."
+        )
+    networks: list[tuple[Network, Job]] = []
+    wrappers: list[tuple[NaiveMIL, Network, Bags]] = []
+    for estimator, bags, target in zip(estimators, X, labels, strict=True):
+        while isinstance(estimator, Pipeline):
+            if len(estimator) > 1:
+                bags = estimator[:-1].fit_transform(bags, target)
+            estimator = estimator[-1]
+        if isinstance(estimator, NaiveMIL) and isinstance(estimator.estimator, Network):
+            network, instances, instance_labels, _ = estimator._prepare(bags, target)
+            wrappers.append((estimator, network, as_bags(bags)))
+            networks.append((network, _prepared(network, instances, instance_labels)))
+        elif isinstance(estimator, Network):
+            networks.append((estimator, _prepared(estimator, bags, target)))
+        else:
+            estimator.fit(bags, getattr(bags, "labels", None) if target is None else target)
+    results = []
+    for alike in _alike(networks):
+        first = alike[0][0]
+        trained = first._train_jobs([job for _, job in alike], first._training.max_epochs)
+        for (network, _), (job, result) in zip(alike, trained, strict=True):
+            network._finish(job, result)
+            results.append(result)
+    for wrapper, network, bags in wrappers:
+        wrapper._finish(network, bags)
+    return results
+
+
+def trains_together(estimator: Any) -> bool:
+    """Return whether `fit_together` trains this estimator in one compiled call with others of equal shape.
+
+    Examples
+    --------
+    >>> from fuzzymil import MIANFISClassifier, RuleClassifier
+    >>> trains_together(RuleClassifier()), trains_together(MIANFISClassifier())
+    (False, True)
+    """
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return isinstance(estimator.estimator if isinstance(estimator, NaiveMIL) else estimator, Network)
+
+
+def _prepared(network: Network, bags: Any, labels: Any) -> Job:
+    network._check_settings()
+    return network._prepare(bags, labels, None, resume=network._training.warm_start)
+
+
+def _alike(networks: Sequence[tuple[Network, Job]]) -> list[list[tuple[Network, Job]]]:
+    """Group fits that one compiled program can train: of equal plan, shapes and stopping criteria."""
+    kinds: dict[Any, list[tuple[Network, Job]]] = {}
+    for network, job in networks:
+        import jax
+
+        shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves((job.group.starts, job.group.masks)))
+        training = network._training
+        settings = tuple(getattr(training, name) for name in _CALL_SETTINGS)
+        settings += (network.max_conditions, network.verbose, tuple(map(id, training.callbacks)))
+        single = job.group.bags.bag_index is None
+        afresh, free = job.group.optimizer_state is None, job.group.limits is None
+        kind = (type(network), job.plan, shapes, settings, single, afresh, free)
+        kinds.setdefault(kind, []).append((network, job))
+    return list(kinds.values())
+
+
+Jobs = int | Literal["auto"] | None
+_WORTH_STARTING = 8.0  # seconds of work left: a process takes two or three to load what it needs
+
+
+def check_jobs(n_jobs: Jobs) -> None:
+    """Raise `ParameterError` unless this is a number of processes, "auto" or None."""
+    if not (n_jobs is None or n_jobs == "auto" or (isinstance(n_jobs, int) and n_jobs != 0)):
+        raise ParameterError(f"n_jobs must be a number of processes, -1 for all cores, or 'auto', got {n_jobs!r}.")
+
+
+def fitted_models(
+    models: Sequence[Any], X: Any, y: Any, insides: Sequence[Array], n_jobs: Jobs
+) -> Iterator[tuple[int, Any, float]]:
+    """Yield the place of each model, the model fitted on its part of the bags, and the seconds that its fit took.
+
+    They come as they are finished, in any order.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+    X, y : bags and labels
+    insides : sequence of int arrays
+        Positions of the training bags of each model.
+    n_jobs : int, "auto" or None
+        Number of processes. "auto" fits here until enough work is left for other processes to be worth their start.
+        Processes that run already, in the context of `helped`, are always used.
+    """
+    cases = [(model, X, y, inside) for model, inside in zip(models, insides, strict=True)]
+    running = helpers()
+    if running is not None and n_jobs != 1:
+        for place, (model, seconds, warned) in shared(running, cases, _here, _elsewhere):
+            _warn(warned)
+            yield place, model, seconds
+        return
+    spent, done = 0.0, 0
+    if n_jobs == "auto" and granted_cores() == 1:
+        n_jobs = 1
+    for place, case in enumerate(cases):
+        if n_jobs not in ("auto", 1) or (n_jobs == "auto" and spent * (len(models) - done) > _WORTH_STARTING * done):
+            break
+        model, seconds = _fitted(*case)
+        spent, done = spent + seconds, done + 1
+        yield place, model, seconds
+    if done < len(models):
+        pool = Parallel(n_jobs=-1 if n_jobs == "auto" else n_jobs, batch_size=1, return_as="generator")
+        found = pool(delayed(_elsewhere)(*case) for case in cases[done:])
+        for place, (model, seconds, warned) in enumerate(found, done):
+            _warn(warned)
+            yield place, model, seconds
+
+
+def _warn(texts: list[tuple[str, type[Warning]]]) -> None:
+    for text, category in texts:
+        warn_user(text, category)
+
+
+def _fitted(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float]:
+    began = time.perf_counter()
+    model.fit(_safe_indexing(X, inside), _safe_indexing(y, inside))
+    return model, time.perf_counter() - began
+
+
+def _here(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:
+    return *_fitted(model, X, y, inside), []
+
+
+def _elsewhere(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:
+    """Fit in a process of a pool; return the warnings as well, which would get lost there."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")  # one GPU cannot serve all processes
+    verbose = {name: value for name, value in model.get_params().items() if name.split("__")[-1] == "verbose"}
+    model.set_params(**dict.fromkeys(verbose, False))  # several progress bars would overwrite each other
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        model, seconds = _fitted(model, X, y, inside)
+    return model.set_params(**verbose), seconds, [(str(each.message), each.category) for each in caught]

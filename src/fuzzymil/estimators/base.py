@@ -63,6 +63,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
         require_labels(bags, y, "score")
         return bag_labels(bags, y, type(self).__name__), found
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy (of a regressor, R²) on these bags; ``y`` defaults to their labels."""
+        labels, found = self._truth_and_predictions(X, y)
+        measure = r2_score if self._class_reading() is None else accuracy_score
+        return float(measure(labels, found, sample_weight=sample_weight))
+
     def importance(
         self, X: Any, y: Any = None, *, scoring: Any = None, n_repeats: int = 20, random_state: int = 0
     ) -> Importance:
@@ -373,17 +379,10 @@ class BagClassifier(ClassifierMixin, Learner):
             raise ParameterError(f"class_weight must be finite, non-negative and not all 0, got {self.class_weight!r}.")
         return values
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on these bags; ``y`` defaults to their labels."""
-        labels, found = self._truth_and_predictions(X, y)
-        return float(accuracy_score(labels, found, sample_weight=sample_weight))
+    score = RuleEstimator.score
 
     def decision_function(self, X: Any) -> Array:
         """Return the decision values.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
 
         Returns
         -------
@@ -393,9 +392,6 @@ class BagClassifier(ClassifierMixin, Learner):
         """
         return self._decision(self._infer(X)[0])
 
-    def _classifies(self) -> bool:
-        return True
-
     def _class_reading(self) -> ClassReading:
         calibration = getattr(self, "calibration_", None)
         return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
@@ -403,61 +399,11 @@ class BagClassifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities; `fuzzymil.learn.train.losses` defines them for each loss.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Returns
         -------
         array of shape (n_bags, n_classes)
         """
         return self._probability(self._infer(X)[0])
-
-    def instance_scores(self, X: Any) -> Array:
-        """Return the decision value of each instance, treated as a bag of its own.
-
-        A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
-        Returns
-        -------
-        array of shape (n_instances,) or (n_instances, n_classes)
-            As in `decision_function`; instances are in the order of ``as_bags(X).instances``.
-
-        Notes
-        -----
-        A bag of one instance has the value of its instance. The value of a larger bag is not the maximum of its
-        instances' values and need not even lie between them: instances are aggregated rule by rule (Layer 3) before
-        rules are weighed against each other (Layer 4), so a bag may fire a combination of rules that none of its
-        instances fires. Where a rule fires, the following holds:
-
-        - A rule's firing strength for a bag lies between the least and the greatest truth of the bag's instances. It
-          equals the greatest for ``aggregation="max"`` or an infinite ``alpha``, and is at least the greatest for
-          ``"algebraic"`` and ``"bounded"``.
-        - With ``order=0`` and normalized strengths, the values of bags and instances lie between the least and the
-          greatest conclusion of any rule.
-        - If, in addition, ``alpha=0`` averages the instances (``aggregation="softmax"``), a bag's value is the mean
-          of its instances' values, each weighted by the sum of its truths over the rules; without normalization, the
-          plain mean. (For a single member.)
-        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between the
-          least and the greatest value of its instances.
-
-        Examples
-        --------
-        Positive instances stand out although only bags were labeled; a greater ``alpha`` helps:
-
-        >>> from sklearn.metrics import roc_auc_score
-        >>> from fuzzymil import MIANFISClassifier
-        >>> from fuzzymil.datasets import make_two_concepts
-        >>> train, test = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
-        >>> model = MIANFISClassifier(alpha=5, random_state=0).fit(train)
-        >>> roc_auc_score(test.instance_labels > 0, model.instance_scores(test)) > 0.99
-        True
-        """
-        return self._decision(self._infer(X, by_instance=True)[0])
 
 
 class BagRegressor(RegressorMixin, Learner):
@@ -485,31 +431,10 @@ class BagRegressor(RegressorMixin, Learner):
         tags.target_tags.multi_output = True
         return tags
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the coefficient of determination R² on these bags; ``y`` defaults to their labels."""
-        labels, found = self._truth_and_predictions(X, y)
-        return float(r2_score(labels, found, sample_weight=sample_weight))
-
-    def _classifies(self) -> bool:
-        return False
+    score = RuleEstimator.score
 
     def _class_reading(self) -> None:
         return None
-
-    def instance_scores(self, X: Any) -> Array:
-        """Return the prediction for each instance, treated as a bag of its own.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
-        Returns
-        -------
-        array of shape (n_instances,) or (n_instances, n_outputs)
-            Instances are in the order of ``as_bags(X).instances``. How they relate to the predictions for bags is
-            described in `MIANFISClassifier.instance_scores`.
-        """
-        return self._labels_of(self._infer(X, by_instance=True)[0])
 
 
 # ---------------------------------------------------------------------- streams

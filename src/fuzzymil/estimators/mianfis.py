@@ -34,7 +34,17 @@ from fuzzymil.estimators.base import (
 )
 from fuzzymil.estimators.inputs import bag_labels, holds_classes, record_features, warn_if_worse_than_chance
 from fuzzymil.estimators.options import Operators, Training, network_parameters
-from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer, names, real
+from fuzzymil.estimators.parameters import (
+    Check,
+    check_parameters,
+    choice,
+    documented_like,
+    either,
+    instance,
+    integer,
+    names,
+    real,
+)
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.explain.coverage import Coverage, used_features
 from fuzzymil.inference import layers
@@ -43,8 +53,17 @@ from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import FAMILIES
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import partition
-from fuzzymil.learn.train.constraints import Constraints, Touched
-from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, projected, touched_by, unmoved
+from fuzzymil.learn.train.constraints import (
+    Bounds,
+    Constraints,
+    Limits,
+    Touched,
+    box_of,
+    limits_of,
+    projected,
+    touched_by,
+    unmoved,
+)
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.partition import sampled
 from fuzzymil.learn.train.progress import counting_bar
@@ -55,7 +74,7 @@ from fuzzymil.rules.compile import finite_operators, with_missing_values
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Checkpoints, Group, Plan, Result
-    from fuzzymil.learn.train.feed import Feed
+    from fuzzymil.learn.train.windows import Feed
 
 _FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
 _TEXT_OF_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
@@ -121,20 +140,24 @@ class Job:
     partial: bool = False  # on part of the data
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class Network(Learner):
     """Base of all estimators that train the network."""
 
-    # Fields of the estimators; a network for plain rows has no alpha.
-    n_rules: int
-    order: int
-    alpha = 1.0
-    init: Any
-    frozen: Any
-    constraints: Any
-    max_conditions: int | None
-    n_estimators: int
-    operators: Operators | None
-    training: Training | None
+    alpha = 1.0  # a network for plain rows has no such parameter
+
+    n_rules: int = dataclasses.field(default=10, kw_only=False)
+    order: int = 0
+    init: Any = "kmeans"
+    frozen: Any = ()
+    constraints: Any = None
+    max_conditions: int | None = None
+    missing: str = "median"
+    n_estimators: int = 1
+    operators: Operators | None = None
+    training: Training | None = None
+    verbose: bool = False
+    random_state: Any = None
 
     checks: ClassVar[Mapping[str, Check]] = {
         "n_rules": integer(1),
@@ -251,7 +274,17 @@ class Network(Learner):
 
     # ------------------------------------------------------------------ fitting
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train rules on bags.
+
+        Parameters
+        ----------
+        X : Bags, BagStream, or anything `as_bags` accepts
+        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
+            Class or target of each bag. Default: the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            Weight of each bag. Default: equal weights.
+        """
         self._check_settings()
         feed: Feed | None = None
         if isinstance(X, BagStream):
@@ -337,7 +370,7 @@ class Network(Learner):
         Rules are initialized from a sample of all bags, which the job is about; the feed brings all of them.
         """
         require_jax("Training a network")
-        from fuzzymil.learn.train.feed import Feed
+        from fuzzymil.learn.train.windows import Feed
 
         resumes = self._training.warm_start and hasattr(self, "_state")
         read = summarize_stream(self, stream, y, sample_weight, resumes=resumes)
@@ -1039,23 +1072,14 @@ def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
 # ---------------------------------------------------------------------- the estimators
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NetworkClassifier(BagClassifier, Network):
     """Base of `MIANFISClassifier` and `ANFISClassifier`."""
 
+    class_weight: Any = None
+    pos_label: Any = None
+
     checks: ClassVar[Mapping[str, Check]] = {**Network.checks, **BagClassifier.class_checks}
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train rules on bags.
-
-        Parameters
-        ----------
-        X : Bags, BagStream, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag. Default: equal weights.
-        """
-        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these bags, starting from the current rules.
@@ -1097,21 +1121,9 @@ def _calibration(output: Array, member_of: Array, weights: Array) -> Array:
     return found
 
 
+@dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class NetworkRegressor(BagRegressor, Network):
     """Base of `MIANFISRegressor` and `ANFISRegressor`."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train rules on bags.
-
-        Parameters
-        ----------
-        X : Bags, BagStream, or anything `as_bags` accepts
-        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Target of each bag. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag. Default: equal weights.
-        """
-        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these bags, starting from the current rules.
@@ -1223,21 +1235,7 @@ class MIANFISClassifier(NetworkClassifier):
     True
     """
 
-    n_rules: int = dataclasses.field(default=10, kw_only=False)
-    order: int = 0
     alpha: float = 1.0
-    init: Any = "kmeans"
-    frozen: Any = ()
-    constraints: Any = None
-    max_conditions: int | None = None
-    class_weight: Any = None
-    pos_label: Any = None
-    missing: str = "median"
-    n_estimators: int = 1
-    operators: Operators | None = None
-    training: Training | None = None
-    verbose: bool = False
-    random_state: Any = None
 
     @classmethod
     def paper(cls, n_rules: int, init_width: float, **changes: Any) -> Self:
@@ -1267,70 +1265,14 @@ class MIANFISClassifier(NetworkClassifier):
 
 
 @loadable
+@documented_like(MIANFISClassifier)
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class MIANFISRegressor(NetworkRegressor):
     """Fuzzy if-then rules that predict numbers for bags, trained as a network of six layers (MI-ANFIS).
 
-    Targets are standardized internally; the rules conclude in the units of the targets.
+    Targets are standardized internally, also in ``history_``; the rules conclude in the units of the targets.
 
-    Parameters
-    ----------
-    n_rules : int, default 10
-        Number of rules; unneeded ones end up with low firing strengths or conclusions.
-    order : {0, 1}, default 0
-        Order of the conclusions: 0 for constants, 1 for linear functions of the features, aggregated over the bag.
-    alpha : float, default 1.0
-        Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
-    init : str, RuleBase, array or (array, array), default "kmeans"
-        Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for
-        short rules ("search", with ``max_conditions``), or from what is given: rules (also as text), centers, or
-        centers and widths of shape (n_rules, n_features) in the units of the data. Given rules keep their operators,
-        their default and the names of their terms; a term that several rules share moves for all of them, and features
-        without a condition stay so.
-    frozen : sequence of str, default ()
-        Parts of the rules given as ``init`` that training does not change: ``"rule 2"`` (its conclusion and terms),
-        ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all conclusions about an output).
-    constraints : Constraints, dict or None, default None
-        What training must keep of the rules given as ``init``: bounds of conclusions, the order of terms, their
-        overlap, signs of slopes, nearness to the start; see `Constraints`.
-    max_conditions : int or None, default None
-        Maximum number of conditions in a rule. Longer rules are trained and shortened step by step, least valuable
-        conditions first. None: no limit.
-    missing : {"median", "average", "ignore", "error"}, default "median"
-        What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
-        satisfies a condition to the degree that the training instances do on average. "ignore": it satisfies every
-        condition. "error": raise an error.
-    n_estimators : int, default 1
-        Number of rule bases whose outputs are averaged, trained at once. 1 keeps the model readable.
-    operators : Operators or None, default None
-        Family of the sets, and what combines conditions, instances and rules; see `Operators`.
-    training : Training or None, default None
-        Epochs, learning rate, optimizer, early stopping, checkpoints and the rest of training; see `Training`.
-    verbose : bool, default False
-        Whether to show a progress bar.
-    random_state : int, RandomState or None, default None
-        Random seed. Pass an int for reproducible results.
-
-    Attributes
-    ----------
-    rules_ : RuleBase
-        The learned rules, in the units of the data; with several members, those of the best.
-    members_ : list of RuleBase
-        All members, best first. Predictions average their outputs.
-    initial_rules_ : RuleBase
-        ``rules_`` before training.
-    active_bounds_ : list of Touched
-        What training left at a bound of ``constraints``.
-    history_ : dict of arrays
-        ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
-        ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`. They
-        refer to standardized targets.
-    n_iter_ : int
-        Number of epochs of the last call.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the features; only if the bags have names.
+    The parameters and attributes are those of `MIANFISClassifier` that are not about classes.
 
     See Also
     --------
@@ -1345,19 +1287,7 @@ class MIANFISRegressor(NetworkRegressor):
     (5,)
     """
 
-    n_rules: int = dataclasses.field(default=10, kw_only=False)
-    order: int = 0
     alpha: float = 1.0
-    init: Any = "kmeans"
-    frozen: Any = ()
-    constraints: Any = None
-    max_conditions: int | None = None
-    missing: str = "median"
-    n_estimators: int = 1
-    operators: Operators | None = None
-    training: Training | None = None
-    verbose: bool = False
-    random_state: Any = None
 
 
 # ---------------------------------------------------------------------- training of rules
@@ -1455,7 +1385,7 @@ def _train_sets(
     **settings: Any,
 ) -> RuleBase:
     """Train the sets that rules conclude, and those of their conditions."""
-    from fuzzymil.estimators._mamdani import MIMamdani
+    from fuzzymil.estimators.experts import MIMamdani
 
     changes = {} if training is None else training.changed()
     for name in changes:

@@ -13,7 +13,8 @@ from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.membership import learnable_families
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.learn.train.losses import LOSSES
-from fuzzymil.learn.train.optimizers import OPTIMIZERS
+
+_OPTIMIZERS = ("adam", "sgd")
 
 __all__ = ["Operators", "Training", "network_parameters"]
 
@@ -95,11 +96,11 @@ def _callables(name: str, value: Any) -> None:
 
 def _optimizer(name: str, value: Any) -> None:
     if isinstance(value, str):
-        choice(OPTIMIZERS)(name, value)
+        choice(_OPTIMIZERS)(name, value)
     else:
         from optax import GradientTransformation
 
-        expected = f"{', '.join(OPTIMIZERS)} or an optax.GradientTransformation"
+        expected = f"{', '.join(_OPTIMIZERS)} or an optax.GradientTransformation"
         instance(GradientTransformation, expected)(name, value)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
+import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ __all__ = [
     "check_parameters",
     "check_real",
     "choice",
+    "documented_like",
     "either",
     "flag",
     "instance",
@@ -136,3 +139,34 @@ def check_real(
         span = f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else ""
         span += f" and {'below' if open_high else 'at most'} {high:g}" if np.isfinite(high) else ""
         raise ParameterError(f"{name} must be a number{span}, got {value!r}.")
+
+
+_Kind = TypeVar("_Kind", bound=type)
+
+
+def documented_like(other: type) -> Callable[[_Kind], _Kind]:
+    """Return a decorator that documents those parameters and attributes of a class that another class has, too.
+
+    They take the place of the last paragraph before the next section.
+    """
+
+    def documented(kind: _Kind) -> _Kind:
+        if kind.__doc__ is None or other.__doc__ is None:  # Python was started with -OO
+            return kind
+        own = {*inspect.signature(kind).parameters}
+        only = {"classes_", "pos_label_"} if "pos_label" not in own else set()
+        section = re.search(r"    Parameters\n.*?(?=\n\n    (?:See Also|Notes|Examples)\n)", other.__doc__, re.DOTALL)
+        assert section is not None
+        entries = re.split(r"^(?=    \w+ : |    Attributes\n)", section[0], flags=re.MULTILINE)
+        kept = [
+            each
+            for each in entries
+            if (name := each.split(" : ")[0].strip()) in own
+            or " : " not in each
+            or (name.endswith("_") and name not in only)
+        ]
+        before, after = re.split(r"    The parameters and attributes are those of [^\n]*\n", kind.__doc__)
+        kind.__doc__ = f"{before}{''.join(kept)}\n{after}"
+        return kind
+
+    return documented

@@ -25,7 +25,7 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.cards import rules_html
 
-__all__ = ["ClassReading", "Committee", "ExplainableModel", "Predictions", "RuleModel"]
+__all__ = ["ClassReading", "Committee", "Predictions", "RuleModel"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -135,10 +135,12 @@ class ClassReading:
 
 
 class RuleModel(ABC):
-    """Base of the models that predict with fuzzy rules, ``rules_``."""
+    """Base of the models whose output is the mean of that of rule bases, ``members_``."""
 
     classes_: Array
     n_features_in_: int
+    _members: list[Any]  # rule bases, or functions that make them
+    _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
 
     @abstractmethod
     def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
@@ -146,10 +148,6 @@ class RuleModel(ABC):
 
         With ``covered``, also the coverage (b,) of the bags, if it is known.
         """
-
-    @abstractmethod
-    def _n_outputs(self) -> int:
-        """Return the number of outputs of the rules."""
 
     @abstractmethod
     def _class_reading(self) -> ClassReading | None:
@@ -182,10 +180,6 @@ class RuleModel(ABC):
     def predictions(self, X: Any) -> Predictions:
         """Return labels, decision values, probabilities and coverage of bags, all from one inference.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Examples
         --------
         >>> from fuzzymil import RuleClassifier
@@ -208,22 +202,54 @@ class RuleModel(ABC):
     def predict(self, X: Any) -> Array:
         """Return the predicted class of each bag, one of ``classes_``; for a regressor, the predicted number.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-
         Returns
         -------
         array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
         """
         return self._labels_of(self._infer(X)[0])
 
+    def instance_scores(self, X: Any) -> Array:
+        """Return the decision value (of a regressor, the prediction) of each instance, treated as a bag of its own.
 
-class ExplainableModel(RuleModel):
-    """Base of the models whose output is the mean of that of rule bases, ``members_``."""
+        A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
 
-    _members: list[Any]  # rule bases, or functions that make them
-    _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
+        Returns
+        -------
+        array of shape (n_instances,) or (n_instances, n_outputs)
+            Instances are in the order of ``as_bags(X).instances``.
+
+        Notes
+        -----
+        A bag of one instance has the value of its instance. The value of a larger bag is not the maximum of its
+        instances' values and need not even lie between them: instances are aggregated rule by rule (Layer 3) before
+        rules are weighed against each other (Layer 4), so a bag may fire a combination of rules that none of its
+        instances fires. Where a rule fires, the following holds:
+
+        - A rule's firing strength for a bag lies between the least and the greatest truth of the bag's instances. It
+          equals the greatest for ``aggregation="max"`` or an infinite ``alpha``, and is at least the greatest for
+          ``"algebraic"`` and ``"bounded"``.
+        - With ``order=0`` and normalized strengths, the values of bags and instances lie between the least and the
+          greatest conclusion of any rule.
+        - If, in addition, ``alpha=0`` averages the instances (``aggregation="softmax"``), a bag's value is the mean
+          of its instances' values, each weighted by the sum of its truths over the rules; without normalization, the
+          plain mean. (For a single member.)
+        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between the
+          least and the greatest value of its instances.
+
+        Examples
+        --------
+        Positive instances stand out although only bags were labeled; a greater ``alpha`` helps:
+
+        >>> from sklearn.metrics import roc_auc_score
+        >>> from fuzzymil import MIANFISClassifier
+        >>> from fuzzymil.datasets import make_two_concepts
+        >>> train, test = make_two_concepts(random_state=0), make_two_concepts(random_state=1000)
+        >>> model = MIANFISClassifier(alpha=5, random_state=0).fit(train)
+        >>> roc_auc_score(test.instance_labels > 0, model.instance_scores(test)) > 0.99
+        True
+        """
+        output, reading = self._infer(X, by_instance=True)[0], self._class_reading()
+        return self._labels_of(output) if reading is None else reading.decision(output)
 
     @property
     def members_(self) -> list[Any]:
@@ -378,7 +404,7 @@ class ExplainableModel(RuleModel):
         return html.fragment(*parts, cards)
 
 
-class Committee(ExplainableModel):
+class Committee(RuleModel):
     """Base of the models whose members were learned from bags, which are averaged."""
 
     missing: str

@@ -30,26 +30,10 @@ _OUTSIDE = 0.01  # share of the values beyond either end of the range
 
 @dataclasses.dataclass(frozen=True)
 class EffectCurve:
-    """The effect on the probability of one class, or on one output.
+    """The effect on the probability of one class, or on one output, with its position among them.
 
-    Attributes
-    ----------
-    name : str
-        The class or output.
-    place : int
-        Its position among the classes or outputs.
-    all_instances : array of shape (n_points,)
-        Mean prediction over the bags if all instances have the value.
-    one_instance : array of shape (n_points,)
-        Mean prediction if one instance has it.
-    low, high : arrays of shape (n_points,)
-        Quartiles of ``all_instances`` over the bags: half of the bags are between them.
-
-    Examples
-    --------
-    >>> curve = EffectCurve("yes", 1, np.array([0.1, 0.9]), np.array([0.3, 0.8]), np.zeros(2), np.ones(2))
-    >>> round(curve.change, 1)
-    0.8
+    At each value (n_points,): the mean prediction over the bags if all instances have it, with the quartiles over the
+    bags (``low`` and ``high``), and the mean prediction if one instance has it.
     """
 
     name: str
@@ -187,7 +171,7 @@ def effect(
     [0.0, 1.0, 2.0]
     """
     known = members[0].feature_names
-    d = _column(feature, known)
+    d = position("feature", feature, known)
     if isinstance(n_points, bool) or not isinstance(n_points, int) or n_points < 2:
         raise ParameterError(f"n_points must be an integer of at least 2, got {n_points!r}.")
     rng = np.random.default_rng(0) if rng is None else rng
@@ -240,13 +224,14 @@ def _some(bags: Bags, rng: np.random.Generator) -> Bags:
     return bags[np.sort(order[: max(min(fit, _MOST_BAGS), 1)])]
 
 
-def _column(feature: str | int, known: Sequence[str]) -> int:
-    if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
-        if not 0 <= feature < len(known):
-            raise ParameterError(f"There is no feature {feature}: expected 0 to {len(known) - 1}.")
-        return int(feature)
-    known_name("feature", feature, known)
-    return list(known).index(str(feature))
+def position(what: str, wanted: Any, known: Sequence[str]) -> int:
+    """Return the position of a feature or output, given by name or position."""
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        if not 0 <= wanted < len(known):
+            raise ParameterError(f"There is no {what} {wanted}: expected 0 to {len(known) - 1}.")
+        return int(wanted)
+    known_name(what, wanted, known)
+    return list(known).index(str(wanted))
 
 
 def _grid(variable: Variable, present: Array, n_points: int) -> tuple[Array, Array]:

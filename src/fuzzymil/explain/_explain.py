@@ -332,13 +332,9 @@ def _counterfactuals(
 
 
 def select_bag(bags: Bags, bag: Any = None) -> Bags:
-    """Return one of several bags, as `Bags` of length 1.
+    """Return one of several bags, given by id or position, as `Bags` of length 1.
 
-    Parameters
-    ----------
-    bags : Bags
-    bag : id or position, optional
-        An integer is an id if the ids are numbers, otherwise a position. Not needed if there is only one bag.
+    An integer is an id if the ids are numbers, otherwise a position. Not needed if there is only one bag.
 
     Examples
     --------

@@ -33,22 +33,10 @@ _WIDTH = 60  # characters of a rule in text
 
 @dataclasses.dataclass(frozen=True)
 class FeatureImportance:
-    """How much the score drops without what a feature says.
+    """How much the score drops without what a feature says, with the standard deviation over shuffles and bags.
 
-    Attributes
-    ----------
-    name : str
-    drop : float
-        Mean over the shuffles: the score minus the score with the feature's values shuffled.
-    std : float
-        Standard deviation over shuffles and bags; see `Importance`.
-    used : bool
-        Whether any rule uses the feature. If not, shuffling it changes nothing.
-
-    Examples
-    --------
-    >>> FeatureImportance("pages", 0.12, 0.03, True).drop
-    0.12
+    The ``drop`` is a mean over shuffles: the score minus the score with the feature's values shuffled. A feature that
+    no rule uses (not ``used``) has a drop of 0.
     """
 
     name: str
@@ -59,25 +47,10 @@ class FeatureImportance:
 
 @dataclasses.dataclass(frozen=True)
 class RuleImportance:
-    """How much the score drops without a rule.
+    """How much the score drops without a rule, with the standard deviation over bags.
 
-    Attributes
-    ----------
-    name : str
-        Its label or number.
-    text : str
-        Its premise.
-    drop : float
-        The score minus the score without the rule.
-    std : float
-        Standard deviation over bags; see `Importance`.
-    member, rule : int
-        Positions of the rule base among the members, and of the rule in it, from 0.
-
-    Examples
-    --------
-    >>> RuleImportance("Rule 1", "SOME pages is high", 0.12, 0.03, 0, 0).name
-    'Rule 1'
+    The rule is named, its premise is the ``text``; ``member`` and ``rule`` are the positions of the rule base among the
+    members, and of the rule in it.
     """
 
     name: str
@@ -220,14 +193,7 @@ class Importance:
         return f"{self.n_repeats} repeat{'s' if self.n_repeats > 1 else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary that can be written as JSON.
-
-        Examples
-        --------
-        >>> one = FeatureImportance("pages", 0.12, 0.03, True)
-        >>> Importance("accuracy", 0.9, (one,), (), 40, 10, 0).to_dict()["features"]
-        [{'name': 'pages', 'drop': 0.12, 'std': 0.03, 'used': True}]
-        """
+        """Return a dictionary that can be written as JSON."""
         return dataclasses.asdict(self) | {
             "features": [dataclasses.asdict(each) for each in self.features],
             "rules": [dataclasses.asdict(each) for each in self.rules],
@@ -274,23 +240,7 @@ class Importance:
 
     @classmethod
     def over_folds(cls, parts: Sequence[Importance]) -> Importance:
-        """Return the mean over cross-validation folds, whose models have different rules.
-
-        Parameters
-        ----------
-        parts : sequence of Importance
-            One per fold, for the same features.
-
-        Examples
-        --------
-        >>> parts = [
-        ...     Importance("accuracy", 0.9, (FeatureImportance("pages", drop, 0.03, True),), (), 40, 10, 0)
-        ...     for drop in (0.1, 0.3)
-        ... ]
-        >>> found = Importance.over_folds(parts)
-        >>> round(found.features[0].drop, 3), round(found.features[0].std, 3), found.n_bags
-        (0.2, 0.141, 80)
-        """
+        """Return the mean over cross-validation folds, whose models have different rules, one part per fold."""
         drops: dict[str, list[FeatureImportance]] = {}
         for part in parts:
             for each in part.features:
@@ -364,12 +314,10 @@ def importance(
         With the features of the rules, in their order.
     score : callable
         Maps the output (n_bags, n_outputs) and positions of bags to a number; greater is better.
-    score_name : str
     groups : array of int of shape (n_bags,), optional
         Classes, from each of which as many bags are drawn as it has.
     n_repeats, n_training : int
         See `Importance`.
-    rng : numpy Generator, optional
 
     Examples
     --------
@@ -425,14 +373,7 @@ def importance(
 
 
 def mean_output(members: Iterable[RuleBase], bags: Bags) -> Array:
-    """Return the mean output (n_bags, n_outputs) of rule bases.
-
-    Examples
-    --------
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
-    >>> mean_output([rules, rules.edit(conclusions={2: 3})], Bags.from_list([[[1.0]]])).round(2).tolist()
-    [[1.99]]
-    """
+    """Return the mean output (n_bags, n_outputs) of rule bases."""
     return np.asarray(np.mean([infer_output(rules, bags) for rules in members], axis=0))
 
 

@@ -127,22 +127,11 @@ def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) ->
 
 
 def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) -> Array:
-    """Return the share of each instance of a bag in the firing strength of each rule.
+    """Return the share of each instance of a bag in the firing strength of each rule, (n_instances, n_rules).
 
-    Parameters
-    ----------
-    aggregation : str
-        Name of a registered aggregation.
-    log_truth : array of shape (n_instances, n_rules)
-        Log-truths of one bag; ``-inf`` means exactly zero.
-    alpha : float, or array of shape (n_rules,)
-        Sharpness of the aggregation; finite.
-
-    Returns
-    -------
-    array of shape (n_instances, n_rules)
-        Nonnegative; each column sums to one. Where a rule is exactly zero, the instances that are exactly zero, and so
-        keep it at zero, share evenly.
+    Given are log-truths of this shape, where ``-inf`` means exactly zero, and the aggregation's sharpness ``alpha``, a
+    number or (n_rules,). Shares are nonnegative; each column sums to one. Where a rule is exactly zero, the instances
+    that are exactly zero, and so keep it at zero, share evenly.
 
     Examples
     --------
@@ -188,21 +177,9 @@ QUANTIFIER_SHARES: dict[str, Callable[[Array, int], Array]] = {
 
 
 def quantifier_shares(quantifier: str, count: int | None, log_truth: Array) -> Array:
-    """Return the share of each instance of a bag in the degree to which a quantified part holds.
+    """Return the share (n_instances,) of each instance of a bag in the degree to which a quantified part holds.
 
-    Parameters
-    ----------
-    quantifier : str
-        Name of a registered quantifier.
-    count : int or None
-        For a quantifier that counts.
-    log_truth : array of shape (n_instances,)
-        Log-truths of one bag; ``-inf`` means exactly zero.
-
-    Returns
-    -------
-    array of shape (n_instances,)
-        Nonnegative, with the sum one.
+    Given are log-truths of this shape, where ``-inf`` means exactly zero, and the count of a quantifier that counts.
 
     Examples
     --------

@@ -42,21 +42,11 @@ _PRINT = 6  # bytes of a fingerprint: two of a million bags are alike with a pro
 
 
 class Measured(NamedTuple):
-    """Coverage of bags, and what makes each of them unusual.
+    """Coverage of bags, and what makes each of them unusual; all of shape (n_bags,).
 
-    Attributes
-    ----------
-    coverage : array of shape (n_bags,)
-    column : array of int of shape (n_bags,)
-        Column of the most unusual value; -1 if it is the number of instances.
-    instance : array of int of shape (n_bags,)
-        Position in the bag of the instance with that value; 0 for the number of instances.
-    value : array of shape (n_bags,)
-        That value; NaN if all values of the bag are missing.
-    high : array of bool of shape (n_bags,)
-        Whether it is unusually high rather than low.
-    share : array of shape (n_bags,)
-        Share of the training values that are at least as high (or low); 0 outside the training range.
+    The ``column`` of the most unusual value is -1 if that is the number of instances; the ``instance`` with it is 0
+    then. The ``value`` is NaN if all values of the bag are missing; it is unusually ``high`` or low. The ``share`` of
+    the training values is at least as high (or low); 0 outside the training range.
     """
 
     coverage: Array
@@ -163,15 +153,7 @@ class Coverage:
 
     @classmethod
     def of(cls, bags: Bags, columns: Iterable[int]) -> Coverage:
-        """Remember bags.
-
-        Parameters
-        ----------
-        bags : Bags
-            The training bags; of more than 50,000 instances, evenly chosen bags are used.
-        columns : iterable of int
-            The features that count.
-        """
+        """Remember the training bags, of more than 50,000 instances evenly chosen ones, and the features that count."""
         chosen = tuple(map(int, columns))
         prints = frozenset(_prints(_every(bags, -(-bags.n_bags // _REMEMBERED))))
         bags = _every(bags, -(-bags.n_instances // _ROWS))
@@ -194,23 +176,11 @@ class Coverage:
         return cls(chosen, everything, _lower(np.sort(typicality)[:, None], _PERCENTS)[0], prints)
 
     def n_recognized(self, bags: Bags) -> int | None:
-        """Return how many of these bags are training bags, as far as they are remembered; None if none are.
-
-        Parameters
-        ----------
-        bags : Bags
-            With the features of the training bags.
-        """
+        """Return how many of these bags are training bags, as far as they are remembered; None if none are."""
         return None if self.prints is None else sum(each in self.prints for each in _prints(bags))
 
     def measure(self, bags: Bags) -> Measured:
-        """Return the coverage of bags.
-
-        Parameters
-        ----------
-        bags : Bags
-            With the features of the training bags. Missing values do not count.
-        """
+        """Return the coverage of bags with the features of the training bags. Missing values do not count."""
         if bags.n_bags > 1 and bags.n_instances * len(self.columns) > _AT_ONCE:
             halves = bags[: bags.n_bags // 2], bags[bags.n_bags // 2 :]
             return Measured(*map(np.concatenate, zip(*map(self.measure, halves), strict=True)))
@@ -245,13 +215,7 @@ class Coverage:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Coverage:
-        """Return the value that `to_dict` described.
-
-        Raises
-        ------
-        ValueError
-            If the parts do not fit together.
-        """
+        """Return the value that `to_dict` described, or raise `ValueError` if the parts do not fit together."""
         columns = tuple(map(int, content["columns"]))
         quantiles = np.array([[decode_number(value) for value in row] for row in content["quantiles"]], float)
         typicality = np.array([decode_number(value) for value in content["typicality"]], float)

@@ -61,20 +61,16 @@ def _json_value(value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class ConditionExplanation(_Value):
-    """One condition of a rule at a witness.
+    """One condition of a rule, ``variable is [hedges] term``, at a witness.
 
     Attributes
     ----------
-    variable, term : str
+    variable, term, unit : str
     hedges : tuple of str
-        The words before the term, as in ``variable is [hedges] term``.
-    unit : str
     value : float or None
         The value of the witness; None if it is missing.
     counted_as : float or None
         The value after clipping to the variable's range, if the rules limit values.
-    shown : str or None
-        The value as a person writes it, if it is a category, a date or a time of day.
     log_membership : float
         Logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully, or
         inside a NOT not at all: always in favor of the rule.
@@ -85,6 +81,8 @@ class ConditionExplanation(_Value):
     limiting : bool
         Whether this condition limits the truth of the rule: among conditions joined by AND the one with the least
         support, among those joined by OR the one with the most.
+    shown : str or None
+        The value as a person writes it, if it is a category, a date or a time of day.
 
     Examples
     --------
@@ -194,10 +192,8 @@ class PartExplanation(_Value):
         The part as it is written in the rule.
     premise : Expression
         What it asks of an instance.
-    quantifier : str or None
-        None: the rule has no quantifiers, and the rule base's aggregation joins the instances.
-    count : int or None
-        For *at least*.
+    quantifier, count : str or None, int or None
+        None: the rule has no quantifiers, and the rule base's aggregation joins the instances. *At least* has a count.
     negated : bool
         Whether it is inside a NOT (or an odd number of them).
     deciding : bool
@@ -220,12 +216,8 @@ class PartExplanation(_Value):
     --------
     >>> from fuzzymil import RuleBase
     >>> from fuzzymil.explain import explain
-    >>> from fuzzymil.rules.premise import Is, Quantified
-    >>> from fuzzymil.rules.rule import Rule
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> two_are_high = Rule(Quantified("at least", Is("hue", "high"), 2), [[1.0]])
-    >>> rules = RuleBase(rules.variables, [two_are_high], ("y",), normalize=False)
-    >>> (part,) = explain(rules, [[[0.9], [0.1], [1.0]]]).rules[0].parts
+    >>> text = "VARIABLE hue: high = Gaussian(1, 0.3)  Default: y = 0  IF AT LEAST 2 hue is high THEN y += 1"
+    >>> (part,) = explain(RuleBase.parse(text), [[[0.9], [0.1], [1.0]]]).rules[0].parts
     >>> part.text, round(part.degree, 3), [witness.instance for witness in part.witnesses]
     ('AT LEAST 2 hue is high', 0.946, [2, 0])
     """
@@ -263,22 +255,14 @@ class RuleExplanation(_Value):
     ----------
     member, index : int
         Position of the ensemble member in ``members_``, and of the rule in it.
-    name : str
-        ``"Rule 3"``, or ``"Rule 3 of member 2"``.
-    rule : Rule
-        The rule itself.
-    text : str
-        The rule as text.
+    name, text : str
+        ``"Rule 3"``, or ``"Rule 3 of member 2"``; the ``rule`` as text.
     log_firing : float
         Logarithm of the firing strength.
     strength : float
         Normalized strength; for additive rules, the firing strength.
-    outputs : tuple of float
-        Conclusion for each output.
-    contributions : tuple of float
-        Contribution to the score of each output.
-    contribution : float
-        Contribution to the explained score.
+    outputs, contributions : tuples of float
+        Conclusion for each output, and contribution to its score; ``contribution`` is that to the explained score.
     parts : tuple of PartExplanation
         The parts of the premise: one for each quantifier, or a single one without quantifiers.
     concluded : str
@@ -290,8 +274,7 @@ class RuleExplanation(_Value):
     >>> from fuzzymil import RuleBase
     >>> from fuzzymil.explain import explain
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> rule = found.rules[0]
+    >>> rule = explain(rules, [[[0.1], [0.9]]]).rules[0]
     >>> rule.name, rule.text, rule.witness, round(rule.share, 2), round(rule.contribution, 2)
     ('Rule 2', 'IF hue is high THEN y = 1', 1, 1.0, 0.5)
     """
@@ -356,10 +339,8 @@ class Counterfactual(_Value):
     ----------
     instance : int
         Position in the bag.
-    score : float
-        Score of the bag without the instance.
-    change : float
-        That score minus the score of the whole bag.
+    score, change : float
+        Score of the bag without the instance, and that minus the score of the whole bag.
     prediction : object
         Prediction for the bag without the instance.
     log_firing : float
@@ -403,15 +384,11 @@ class JoinedSet:
     ----------
     output, unit : str
         Name and unit of the output.
-    values : tuple of float
-        The values of the output at which sets are evaluated.
-    membership : tuple of float
-        Of these values in the joined set.
-    sets : dict of int to tuple of float
+    values, membership : tuples of float
+        The values of the output at which sets are evaluated, and their membership in the joined set.
+    sets, cuts : dict of int to tuple of float
         For each rule that says something about the output, by position from 0: the membership of these values in the
-        term that it concludes.
-    cuts : dict of int to tuple of float
-        The same, cut off or scaled by the strength of the rule.
+        set that it concludes, and the same cut off or scaled by the strength of the rule.
     point : float
         The defuzzified value: the output.
 

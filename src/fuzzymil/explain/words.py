@@ -244,8 +244,6 @@ def in_short(premise: Expression) -> str:
     --------
     >>> in_short(And(tuple(Is(name, "prototype1") for name in "abcdefgh")))
     '8 features are prototype1'
-    >>> in_short(And(tuple(Is(name, "high") for name in "abc")))
-    'a is high AND b is high AND c is high'
     """
     text = printer.premise_text(premise)
     for part in parts_of(0, premise):

@@ -14,7 +14,7 @@ from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._sets import DifferenceDisplay, JoinedSetDisplay, MembershipDisplay, TermPanel
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
-from fuzzymil.plots._surface import FiringDisplay, SurfaceDisplay
+from fuzzymil.plots._surface import SurfaceDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "DifferenceDisplay",
     "EffectDisplay",
     "ExplanationDisplay",
-    "FiringDisplay",
     "ImportanceDisplay",
     "JoinedSetDisplay",
     "Line",

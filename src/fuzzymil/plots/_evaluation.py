@@ -71,12 +71,6 @@ class RocCurve:
         Area under the curve of each fold.
     color : str
         That of its class, if the curves are those of classes; default: one per method.
-
-    Examples
-    --------
-    >>> curve = RocCurve("rules", np.array([[0.5, 1.0], [0.7, 1.0]]), np.array([0.8, 0.9]))
-    >>> curve.mean.round(2).tolist(), curve.legend
-    ([0.6, 1.0], 'rules: AUC 0.850 ± 0.071 (n = 2)')
     """
 
     label: str
@@ -245,13 +239,10 @@ class ReliabilityCurve:
 
     Examples
     --------
-    >>> curve = ReliabilityCurve(
-    ...     "rules", np.array([0.1, 0.8]), np.array([0.0, 0.75]), np.array([6, 4]), np.array([0.1, 0.2])
-    ... )
-    >>> curve.legend
-    'rules: Brier score 0.150 ± 0.071 (n = 2)'
-    >>> curve.interval[1].round(2).tolist()
-    [0.39, 0.95]
+    >>> predicted, observed, counts = np.array([0.1, 0.8]), np.array([0.0, 0.75]), np.array([6, 4])
+    >>> curve = ReliabilityCurve("rules", predicted, observed, counts, np.array([0.1, 0.2]))
+    >>> curve.legend, curve.interval[1].round(2).tolist()
+    ('rules: Brier score 0.150 ± 0.071 (n = 2)', [0.39, 0.95])
     """
 
     label: str

@@ -109,7 +109,8 @@ class ExplanationDisplay:
 
     Parameters
     ----------
-    title : str
+    title, note : str
+        Also what is not shown.
     rows : list of str
         Labels of the rows, one per part of a rule.
     owners : list of int
@@ -123,22 +124,14 @@ class ExplanationDisplay:
         Position in the bag of each column.
     witnesses : list of lists of int
         Columns of each row's witnesses.
-    contributions : list of float
-        One per rule.
-    bars : list of (str, float)
-        Further bars: other rules, contributions from no rule, and the sum.
-    score : str
-        Name of the sum.
+    contributions, bars : list of float, list of (str, float)
+        One per rule; further bars: other rules, contributions from no rule, and the sum, which is the ``score``.
     start : (str, float) or None
         What the sum of additive rules starts from.
     logit : bool
         Whether the score is the logit of a probability.
-    note : str
-        What is not shown.
-    conditions : list of lists of Met
-        Conditions of each row at its witness, the least satisfied first.
-    further : list of str
-        Summary of the other conditions of each row.
+    conditions, further : list of lists of Met, list of str
+        Conditions of each row at its witness, the least satisfied first, and a summary of the others.
 
     Examples
     --------

@@ -16,9 +16,10 @@ from matplotlib.transforms import Affine2D, blended_transform_factory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Effect, Importance
+from fuzzymil.explain._effect import position
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.words import in_short
-from fuzzymil.plots._rules import bags_of_equal, classes_of, position, rules_of
+from fuzzymil.plots._rules import bags_of_equal, classes_of, rules_of
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,
@@ -304,18 +305,10 @@ _N_BINS = 30
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What a part of a rule adds as a function of a feature.
+    """What a part of a rule adds, ``y`` (n_points,), as a function of a feature.
 
-    Attributes
-    ----------
-    rule : int
-        Number of the rule, from 1.
-    text : str
-        The part.
-    y : array of shape (n_points,)
-        What the rule adds.
-    alone : bool
-        Whether the rule asks for nothing else. Otherwise this is what it adds if its other conditions hold.
+    Rules count from 1. If the rule asks for more than this part (is not ``alone``), it adds this if its other
+    conditions hold.
     """
 
     rule: int
@@ -326,19 +319,7 @@ class Shape:
 
 @dataclasses.dataclass(frozen=True)
 class ShapePanel:
-    """The rules about one feature.
-
-    Attributes
-    ----------
-    feature : str
-        Name, with its unit.
-    x : array of shape (n_points,)
-    shapes : list of Shape
-    counts : array of shape (n_bins,), or None
-        Histogram of the instances over the range of ``x``.
-    scale : Scale
-        How the values are written: as numbers, categories or dates.
-    """
+    """The rules about one feature, along its values ``x`` (n_points,), and a histogram of the instances (n_bins,)."""
 
     feature: str
     x: Array

@@ -9,18 +9,15 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_of_rule
-from fuzzymil._utils.errors import ParameterError, described, known_name
+from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.premise import ANYTHING, Part, conditions, negations
-
-MOST_CLASSES = 8
-"""More different numbers are not classes."""
 
 
 def rules_of(model: Any) -> RuleBase:
@@ -47,27 +44,11 @@ def check_start(rules: RuleBase, initial: Any) -> RuleBase | None:
     return initial
 
 
-def position(what: str, wanted: Any, known: Sequence[str]) -> int:
-    """Return the position of a feature or output, given by name or position."""
-    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
-        if not 0 <= wanted < len(known):
-            raise ParameterError(f"There is no {what} {wanted}: expected 0 to {len(known) - 1}.")
-        return int(wanted)
-    known_name(what, wanted, known)
-    return known.index(wanted)
-
-
 def conclusions(rules: RuleBase) -> Array:
     """Return the conclusion of each rule at its own center, shape (n_rules, n_outputs).
 
-    A linear conclusion is evaluated where the memberships are greatest; features without a condition are at the
-    middle of their range.
-
-    Examples
-    --------
-    >>> linear = RuleBase.from_arrays([[2.0]], [[1.0]], [[[1.0, 3.0]]])
-    >>> conclusions(linear).tolist()
-    [[7.0]]
+    A linear conclusion is evaluated where the memberships are greatest; features without a condition are at the middle
+    of their range.
     """
     coefs = rules.coefs
     if coefs.shape[2] == 1:
@@ -85,29 +66,15 @@ def border(model: Any, said: Array) -> float:
     """
     if not rules_of(model).normalize:
         return 0.0
-    if isinstance(model, ExplainableModel) and len(getattr(model, "classes_", ())) == 2:
+    if isinstance(model, RuleModel) and len(getattr(model, "classes_", ())) == 2:
         return float(model._reading().threshold)
     return float(said.mean())
 
 
-def classes_of(model: Any, labels: Any = None) -> list[Any]:
-    """Return the classes in the order of their colors: those of a model, the positive one last.
-
-    Without a classifier, the different labels in sorted order; none for numbers with many values.
-
-    Examples
-    --------
-    >>> classes_of(None, np.array(["yes", "no", "yes"]))
-    ['no', 'yes']
-    """
-    reading = model._reading() if isinstance(model, ExplainableModel) else None
-    if reading is not None and reading.classes is not None:
-        return list(np.asarray(reading.classes).tolist())
-    if labels is None:
-        return []
-    known = np.asarray(labels)
-    found = sorted(set(known.tolist()), key=lambda label: (isinstance(label, str), label))
-    return [] if len(found) > MOST_CLASSES and known.dtype.kind in "iuf" else found
+def classes_of(model: Any) -> list[Any]:
+    """Return the classes of a model in the order of their colors, the positive one last; none of other models."""
+    reading = model._reading() if isinstance(model, RuleModel) else None
+    return [] if reading is None or reading.classes is None else list(np.asarray(reading.classes).tolist())
 
 
 def influences(rules: RuleBase, output: int | None = None) -> Array:
@@ -130,18 +97,7 @@ def influences(rules: RuleBase, output: int | None = None) -> Array:
 
 
 def output_of_each_rule(rules: RuleBase) -> list[tuple[int, bool, str]]:
-    """Return, for each rule for several outputs, the one that it is about, if it speaks against it, and this in words.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE a: high = Sigmoid(1, 1)
-    ... Default: cat = 0, dog = 0
-    ... IF SOME a is high THEN dog -= 3
-    ... ''')
-    >>> output_of_each_rule(rules)
-    [(1, True, 'rule against dog')]
-    """
+    """Return, for each rule, which of several outputs it is about, if it speaks against it, and this in words."""
     found = []
     for said in conclusions(rules):
         k = class_of_rule(said, additive=not rules.normalize)
@@ -153,13 +109,7 @@ def output_of_each_rule(rules: RuleBase) -> list[tuple[int, bool, str]]:
 def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | None = None) -> list[int]:
     """Return two features to draw rules over, in their order: those that the most influential rules ask for.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    given : sequence of int
-        Features that are to be among them.
-    output : int, optional
-        The output that the rules should influence. Default: any.
+    Features that are ``given`` are among them; the rules should influence an ``output`` (default: any).
 
     Examples
     --------

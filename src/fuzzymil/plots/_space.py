@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +16,13 @@ from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import explain, select_bag
+from fuzzymil.explain._effect import position
 from fuzzymil.plots._rules import (
     border,
     classes_of,
     conclusions,
     leading_features,
     output_of_each_rule,
-    position,
     quantifier_word,
     rules_of,
 )
@@ -74,22 +74,17 @@ class SpaceDisplay:
     several : bool
         Whether the rules have several outputs.
     bag : array of shape (m, 2), optional
-        Instances of the highlighted bag.
-    bag_name : str
+        Instances of the highlighted bag, which is named ``bag_name``.
     witness : int, optional
         Position of the witness of the rule that contributes most.
     even : bool
         Whether both axes have the same scale.
     concepts : array of shape (n_concepts, 2), optional
-        Centers of true concepts.
-    radius : float
-        Radius of the true concepts.
+        Centers of true concepts, all with the same ``radius``.
     note : str
         Remarks for the reader.
-    colors : tuple of str
-        Of the groups: those of their classes.
-    kind_colors : tuple of str
-        Of the rules of several outputs, by output.
+    colors, kind_colors : tuples of str
+        Of the groups, those of their classes; of the rules of several outputs, by output.
     scales : pair of Scale
         How the values on the axes are written: as numbers, categories or dates.
 
@@ -157,11 +152,13 @@ class SpaceDisplay:
         if features is None and rules.n_features > 2:
             features = leading_features(rules)
         across, up = _two_features(rules.variables, features)
-        plane = _Plane.of_features(rules.variables, across, up)
+        plane = _Plane.of(rules.variables, across, up)
         known = given.labels if labels is None else labels
         plain = cls._of_bags(seen, known, plane, order, classes_of(model) if labels is None else [])
         high = border(model, conclusions(rules)[:, 0]) if threshold is None else threshold
-        wide, tall = (_range(seen.instances[:, d], scale) for d, scale in zip((across, up), plane.scales, strict=True))
+        wide, tall = (
+            _range(seen.instances[:, d], scale) for d, scale in zip(plane.features, plane.scales, strict=True)
+        )
         outlines, note = rule_outlines(rules, across, up, wide, tall, limit=high)
         display = dataclasses.replace(
             plain,
@@ -182,7 +179,7 @@ class SpaceDisplay:
         features: Sequence[str | int] | None = None,
         order: Sequence[Any] | None = None,
     ) -> SpaceDisplay:
-        """Project bags onto the plane, without rules; see `from_model`.
+        """Project bags onto the plane of two features (by default, the first two), without rules; see `from_model`.
 
         Examples
         --------
@@ -191,10 +188,7 @@ class SpaceDisplay:
         """
         given = as_bags(bags)
         variables = variables_of(given)
-        if features is None and given.n_features > 2:
-            plane = _Plane.of_principal_components(given)
-        else:
-            plane = _Plane.of_features(variables, *_two_features(variables, features))
+        plane = _Plane.of(variables, *_two_features(variables, features))
         display = cls._of_bags(given, given.labels if labels is None else labels, plane, order)
         return display if bag is None else display._with_bag(select_bag(given, bag), plane)
 
@@ -206,7 +200,7 @@ class SpaceDisplay:
         known = ~np.isnan(points).any(axis=1)
         note = "" if known.all() else f"{(~known).sum():,} of {len(points):,} instances not shown (missing values)"
         if labels is None:
-            return cls({"instance": points[known]}, plane.axes, even=plane.mixed, note=note, scales=plane.scales)
+            return cls({"instance": points[known]}, plane.axes, note=note, scales=plane.scales)
         found = np.asarray(labels)
         if found.shape != (seen.n_bags,):
             raise InputError(f"Expected one label per bag: got {seen.n_bags} bags and labels of shape {found.shape}.")
@@ -219,9 +213,7 @@ class SpaceDisplay:
                     "and pass labels=..."
                 )
             values = owners[known].astype(float)
-            return cls(
-                {"instance": points[known]}, plane.axes, values, even=plane.mixed, note=note, scales=plane.scales
-            )
+            return cls({"instance": points[known]}, plane.axes, values, note=note, scales=plane.scales)
         if order is not None:
             if set(order) != set(kinds):
                 raise ParameterError(f"order must list the labels {listed(kinds)}, got {listed(order)}.")
@@ -229,7 +221,7 @@ class SpaceDisplay:
         ranked = list(classes) if set(kinds) <= set(classes) else kinds
         colors = tuple(class_color(ranked.index(kind), len(ranked)) for kind in kinds)
         groups = {f"in a bag labeled {kind}": points[known & (owners == kind)] for kind in kinds}
-        return cls(groups, plane.axes, even=plane.mixed, note=note, colors=colors, scales=plane.scales)
+        return cls(groups, plane.axes, note=note, colors=colors, scales=plane.scales)
 
     def _with_bag(self, bag: Bags, plane: _Plane, rules: RuleBase | None = None) -> SpaceDisplay:
         found = () if rules is None else explain(rules, bag).rules
@@ -340,22 +332,10 @@ def _range(values: Array, scale: Scale) -> tuple[float, float]:
 class RuleOutline:
     """A part of a rule in the plane of two features.
 
-    Attributes
-    ----------
-    number : int
-        Rule number, from 1.
-    word : str
-        Its quantifier, in short.
-    x, y : arrays of shape (n,)
-        Values of the two features.
-    truth : array of shape (n, n)
-        Degree to which an instance satisfies the part there (rows: ``y``), if its conditions on other features hold.
-    kind : int
-        0 or 1 for a low or high conclusion; with several outputs, the position of the one that the rule is about.
-    label : str
-        The kind in words.
-    against : bool
-        Whether the rule takes away from that output.
+    The ``number`` of the rule starts at 1; ``word`` is the part's quantifier. The ``truth`` (n, n) is the degree to
+    which an instance with values ``x`` and ``y`` (n,) (rows: ``y``) satisfies the part if its conditions on other
+    features hold. The ``kind`` is 0 or 1 for a low or high conclusion or, with several outputs, the position of the one
+    that the rule is about, maybe ``against`` it; ``label`` says so.
     """
 
     number: int
@@ -380,15 +360,7 @@ def rule_outlines(
 ) -> tuple[tuple[RuleOutline, ...], str]:
     """Return the parts of the rules in the plane of two features, and notes for the reader.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    across, up : int
-        The features.
-    low, high : pairs of float
-        Range of each feature.
-    limit : float
-        Above it, the conclusion for a single output counts as high.
+    Each feature has a range; above the ``limit``, the conclusion for a single output counts as high.
     """
     x, y = np.linspace(*low, _N_POINTS), np.linspace(*high, _N_POINTS)
     rows = np.full((_N_POINTS**2, rules.n_features), np.nan)  # a missing value satisfies every condition
@@ -459,52 +431,25 @@ def draw_outline(axis: Any, outline: RuleOutline, look: dict[str, Any]) -> None:
     )
 
 
-# Projections onto the plane: two features, or two principal components.
-
-
 # ---------------------------------------------------------------------- planes
 
 
 class _Plane(NamedTuple):
-    """A plane: how instances (n, d) are projected onto it (n, 2), its axes, and whether these mix features."""
+    """The plane of two features."""
 
-    project: Callable[[Array], Array]
+    features: tuple[int, int]
     axes: tuple[str, str]
-    scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
-    mixed: bool = False
+    scales: tuple[Scale, Scale]
 
     @classmethod
-    def of_features(cls, variables: Sequence[Variable], across: int, up: int) -> _Plane:
+    def of(cls, variables: Sequence[Variable], across: int, up: int) -> _Plane:
         pair = variables[across], variables[up]
-        scales = Scale.of(pair[0]), Scale.of(pair[1])
-        return cls(lambda instances: instances[:, [across, up]], (pair[0].title, pair[1].title), scales)
-
-    @classmethod
-    def of_principal_components(cls, bags: Bags) -> _Plane:
-        """Return the plane of two principal components of the standardized features; constant ones do not count.
-
-        The greatest loading of a component is positive.
-        """
-        bags.require_complete("Choose two features=(..., ...), or impute the missing values first.")
-        origin, deviation = bags.instances.mean(axis=0), bags.instances.std(axis=0)
-        scale = np.where(deviation > 0, deviation, 1.0)
-        standard = (bags.instances - origin) / scale
-        variances, vectors = np.linalg.eigh(standard.T @ standard)
-        directions = vectors[:, ::-1][:, :2].T
-        greatest = np.abs(directions).argmax(axis=1)
-        directions = directions * np.sign(directions[np.arange(2), greatest])[:, None]
-        total = variances.sum()
-        shares = np.clip(variances[::-1][:2], 0.0, None) / (total if total > 0 else 1.0)  # below 0 only by rounding
-        first, second = (
-            f"principal component {place} ({100 * share:.0f}% of the variance)"
-            for place, share in enumerate(shares, start=1)
-        )
-        return cls(lambda instances: (instances - origin) / scale @ directions.T, (first, second), mixed=True)
+        return cls((across, up), (pair[0].title, pair[1].title), (Scale.of(pair[0]), Scale.of(pair[1])))
 
     def places(self, bags: Bags) -> Array:
         """Return where instances are drawn (n, 2); those of one category are moved a little apart."""
-        points = self.project(bags.instances)
-        return np.column_stack([spread_out(points[:, n], scale, bags.instances) for n, scale in enumerate(self.scales)])
+        values = [bags.instances[:, d] for d in self.features]
+        return np.column_stack([spread_out(*pair, bags.instances) for pair in zip(values, self.scales, strict=True)])
 
 
 def _two_features(variables: Sequence[Variable], chosen: Sequence[str | int] | None) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators import ExplainableModel
+from fuzzymil.estimators import RuleModel
 from fuzzymil.estimators.inputs import bag_labels, class_labels
 from fuzzymil.explain import Explanation, Reading, explain
 from fuzzymil.inference.activations import Activations
@@ -29,19 +29,9 @@ Progress = Callable[[str, int, int], None]
 class Answers:
     """A model's answers on bags.
 
-    Attributes
-    ----------
-    model : fitted estimator
-    bags, read : Bags
-        As given, and as the model's rules see them.
-    truth : array of shape (n_bags,) or (n_bags, n_outputs), or None
-        The labels, if any: classes for a classifier, else numbers.
-    reading : Reading
-        How the output is interpreted.
-    found : tuple of Activations
-        One per member.
-    output : array of shape (n_bags, n_outputs)
-    predictions : array of shape (n_bags,) or (n_bags, n_outputs)
+    The bags are there as given and as the model's rules ``read`` them; ``truth`` (n_bags,) or (n_bags, n_outputs) are
+    their labels, if any; ``found`` has what the rules of each member inferred, and ``output`` (n_bags, n_outputs) is
+    their mean.
     """
 
     model: Any
@@ -113,14 +103,7 @@ class Answers:
 
 
 def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
-    """Run a model on bags.
-
-    Parameters
-    ----------
-    model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
-    bags : Bags, or anything `as_bags` accepts
-    y : array of shape (n_bags,), optional
-        Default: the labels of the bags, if any.
+    """Run a fitted model on bags; ``y`` has one label per bag (default: those of the bags, if any).
 
     Examples
     --------
@@ -130,7 +113,7 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
     >>> found.predictions.tolist(), found.truth is None
     ([1], True)
     """
-    if not isinstance(model, ExplainableModel):
+    if not isinstance(model, RuleModel):
         raise ParameterError(
             "A report needs a model whose rules can be explained (RuleClassifier, RuleRegressor, MIANFIS..., "
             f"ANFIS..., MISugeno or MIMamdani), got {type(model).__name__}. For a pipeline, "
@@ -157,18 +140,10 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
 def certainty(output: Array, reading: Reading, described: Array, silent: Array) -> Array:
     """Return how certain each answer is, shape (n_bags,), comparable within one model.
 
-    For a classifier, the distance of the decision value from the threshold, or from the second best class. For
-    numbers, how well the model knows such bags: the coverage or, for rules that were not learned, the logarithm of the
-    greatest firing strength.
-
-    Parameters
-    ----------
-    output : array of shape (n_bags, n_outputs)
-    reading : Reading
-    described : array of shape (n_bags,)
-        Certainty of numbers.
-    silent : array of bool of shape (n_bags,)
-        Bags on which no rule fires: their certainty is ``-inf``.
+    For a classifier, the distance of the decision value from the threshold, or from the second best class, given the
+    output (n_bags, n_outputs). For numbers, how well the model knows such bags, ``described`` (n_bags,): the coverage
+    or, for rules that were not learned, the logarithm of the greatest firing strength. On ``silent`` bags no rule
+    fires.
 
     Examples
     --------

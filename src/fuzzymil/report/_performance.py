@@ -47,19 +47,7 @@ class Basis(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Groups:
-    """What bags belong to, such as a person: bags of one group stay in one fold.
-
-    Attributes
-    ----------
-    of_bags : array of shape (n_bags,)
-    name : str
-        The column that they come from; empty if it is not known.
-
-    Examples
-    --------
-    >>> Groups(np.array(["Ann", "Ann", "Bob"]), "person").count
-    2
-    """
+    """What bags (n_bags,) belong to, such as a person, and its column: bags of one group stay in one fold."""
 
     of_bags: Array
     name: str = ""
@@ -74,13 +62,8 @@ class Groups:
 class Fold:
     """Predictions for some bags.
 
-    Attributes
-    ----------
-    truth, predicted : arrays of shape (n_bags,), or (n_bags, n_outputs) of numbers
-    scores : array of shape (n_bags,) or (n_bags, n_classes), or None
-        What ROC curves of a classifier rank bags by, see `ranking_scores`; of two classes, for the second.
-    probabilities : array of shape (n_bags, n_classes), or None
-        Of a classifier.
+    The ``scores`` (n_bags,) or (n_bags, n_classes) are what ROC curves of a classifier rank bags by, see
+    `ranking_scores`; of two classes, for the second. The ``probabilities`` are of shape (n_bags, n_classes).
     """
 
     truth: Array
@@ -91,21 +74,9 @@ class Fold:
 
 @dataclasses.dataclass(frozen=True)
 class Performance:
-    """Predictions and true labels, by fold.
+    """Predictions and true labels, by fold: a single one with all bags if there are too few for more.
 
-    Attributes
-    ----------
-    basis : Basis
-    folds : tuple of Fold
-        A single one with all bags if there are too few for more.
-    classes : tuple or None
-        Of a classifier.
-    outputs : tuple of str
-        Names of the outputs.
-    positive : label or None
-        Of two classes, the one that curves are about; None means the positive one.
-    groups : Groups or None
-        What bags that stay in one fold have in common.
+    Curves are about ``positive``; None means the positive class.
 
     Examples
     --------
@@ -239,17 +210,7 @@ def measure_model(
 ) -> Performance:
     """Measure the model as it is; the folds only show how much the numbers vary.
 
-    Parameters
-    ----------
-    answers : Answers
-        With labels.
-    n_folds : int
-        At most; fewer if a class has fewer bags.
-    random_state : int, RandomState or None
-    seen : bool
-        Whether the model may have been trained on these bags.
-    groups : Groups, optional
-        Bags of one group stay in one fold.
+    There are at most ``n_folds``, fewer if a class has fewer bags. The model may have ``seen`` these bags in training.
     """
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
@@ -276,21 +237,8 @@ def cross_validate_model(
 ) -> tuple[Performance, list[TrainedFold]] | None:
     """Train models with the same parameters on all folds but one, and measure each on the fold left out.
 
-    Parameters
-    ----------
-    answers : Answers
-        With labels and a trained model.
-    n_folds : int
-        At most; fewer if a class has fewer bags. Folds are stratified by class.
-    random_state : int, RandomState or None
-        For the folds, and for the seeds of the models if the model has none of its own.
-    groups : Groups, optional
-        Bags of one group stay in one fold.
-
-    Returns
-    -------
-    (Performance, list of Fold) or None
-        The predictions, and the models; None if the rules were edited after training, or if there are too few bags.
+    Folds are stratified by class. Return the predictions and the models, or None if the rules were edited after
+    training, or if there are too few bags.
     """
     start = getattr(answers.model, "init", None)
     edited = getattr(answers.model, "_edited", False) or (isinstance(start, RuleBase) and start == answers.rules)
@@ -361,16 +309,9 @@ _COLUMNS = {Basis.REFITTED: "cross-validated", Basis.UNSEEN: "this model", Basis
 
 
 def performance_facts(quoted: Performance | None, own: Performance | None, reason: str) -> dict[str, Any] | None:
-    """Return what the section shows.
+    """Return what the section shows: the numbers to quote and, where these are cross-validated, the model's own.
 
-    Parameters
-    ----------
-    quoted : Performance, optional
-        The numbers to quote; None without labels.
-    own : Performance, optional
-        The model's own, where ``quoted`` is cross-validated.
-    reason : str
-        Why there is no cross-validation: ``"edited"`` (or too few bags), ``"not requested"``, or empty.
+    The ``reason`` why there is no cross-validation is ``"edited"`` (or too few bags), ``"not requested"``, or empty.
     """
     if quoted is None:
         return None

@@ -36,26 +36,8 @@ from fuzzymil.rules.editing import Diagnosis
 class Report:
     """The contents of a report. Create one with `of`; `to_html` returns the page.
 
-    Attributes
-    ----------
-    title : str
-    made_on : datetime.date
-    answers : Answers
-        The model, the bags, and the model's answers on them.
-    cards : list of RuleUse
-        The rules of all members.
-    performance : Performance or None
-        The numbers to quote; None without labels.
-    own_performance : Performance or None
-        The model's own on the same bags, if ``performance`` is cross-validated.
-    reason : str
-        Why there is no cross-validation: ``"edited"`` (or too few bags), ``"not requested"``, or empty.
-    matters : Matters
-        How much features and rules matter, and how predictions change with features.
-    diagnoses : tuple of Diagnosis
-        One per member.
-    explanations : dict of int to Explanation
-        By position of the bag.
+    The ``performance`` has the numbers to quote, ``own_performance`` the model's own on the same bags if the former is
+    cross-validated; the ``reason`` why it is not is ``"edited"`` (or too few bags), ``"not requested"``, or empty.
 
     Examples
     --------

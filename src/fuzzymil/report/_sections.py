@@ -128,20 +128,14 @@ class RuleUse(RuleCard):
         Position of its rule base, from 0.
     conclusions : tuple of (str, float)
         Each output with the rule's mean conclusion on the bags.
-    sign : str
-        What stands between them: ``"="``, or ``"+="`` for additive rules.
     linear : bool
         Whether the conclusions depend on the features.
-    speaks_for : object
-        The class that a classifier's rule votes for or against.
-    against : bool
-        Whether it takes away from that class, which only additive rules for several classes do.
+    speaks_for, against : object, bool
+        The class that a classifier's rule votes for, or takes away from.
     kind : str
         Key by which the list can be filtered.
     mean_share, max_share : float
         Share of the (normalized) strength on the bags; of an additive rule, its firing strength.
-    bar : Bar
-        Of the mean share; of an additive rule, of its conclusion.
     n_leading : int
         Number of bags on which no other rule of its member is stronger (or adds more).
     mean_added : float
@@ -197,23 +191,7 @@ def rules_facts(answers: Answers, cards: list[RuleUse]) -> dict[str, Any]:
 
 
 def rule_uses(answers: Answers, own: Importance | None = None) -> list[RuleUse]:
-    """Describe the rules of all members.
-
-    Parameters
-    ----------
-    answers : Answers
-    own : Importance, optional
-        How much the rules matter.
-
-    Examples
-    --------
-    >>> from fuzzymil.estimators import MISugeno
-    >>> from fuzzymil.report._answers import answers_of
-    >>> rules = "VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1 IF hue is not blue THEN sky = 0"
-    >>> cards = rule_uses(answers_of(MISugeno(rules=rules).fit([[[0.6]]]), [[[0.6], [0.1]], [[0.6]]]))
-    >>> [(card.name, card.speaks_for, card.n_leading, round(card.mean_share, 2)) for card in cards]
-    [('Rule 1', 1, 2, 0.75), ('Rule 2', 0, 0, 0.25)]
-    """
+    """Describe the rules of all members; ``own`` says how much they matter."""
     return [card for member in range(len(answers.members)) for card in _uses(answers, member, own)]
 
 
@@ -297,17 +275,7 @@ def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
 
 @dataclasses.dataclass(frozen=True)
 class Matters:
-    """What matters for the predictions.
-
-    Attributes
-    ----------
-    features : Importance or None
-        Of features; of models trained on the other folds if there are folds. None without labels.
-    rules : Importance or None
-        Of the model's own rules on the bags.
-    effects : tuple of Effect
-        Of the features that matter most.
-    """
+    """What matters for the predictions: features (of models trained on the other folds, if any), rules, and effects."""
 
     features: Importance | None
     rules: Importance | None
@@ -315,16 +283,7 @@ class Matters:
 
 
 def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None) -> Matters:
-    """Measure what matters.
-
-    Parameters
-    ----------
-    answers : Answers
-    folds : sequence of Fold
-        Of a cross-validation; none if there was none.
-    pos_label : label, optional
-        The class that curves are about.
-    """
+    """Measure what matters, on the folds of a cross-validation, if there was one, and on the bags."""
     model, bags, truth = answers.model, answers.bags, answers.truth
     used = used_features(answers.members)
     n_used = max(len(used), 1)
@@ -399,12 +358,7 @@ _QUESTIONS = {
 def health_facts(diagnoses: Sequence[Diagnosis], *, additive: bool) -> dict[str, Any]:
     """Sort the findings about each member into those about whole rules and the rest.
 
-    Parameters
-    ----------
-    diagnoses : sequence of Diagnosis
-        One per member.
-    additive : bool
-        Whether the rules add up: then none contradicts another, and a bag needs no rule.
+    Additive rules cannot contradict each other, and a bag needs none of them.
     """
     asked = {kind: text for kind, text in _QUESTIONS.items() if not additive or kind not in _OF_NORMALIZED}
     found = [(member, finding) for member, diagnosis in enumerate(diagnoses, start=1) for finding in diagnosis]
@@ -440,14 +394,7 @@ def select_bags(certainty: Array, most: int) -> Array:
 
 
 def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dict[str, Any]:
-    """Return what the section shows.
-
-    Parameters
-    ----------
-    answers : Answers
-    explanations : mapping of int to Explanation
-        By position of the bag.
-    """
+    """Return what the section shows; explanations are by position of the bag."""
     cards = _bag_cards(answers, explanations)
     order = sorted(cards, key=lambda card: answers.certainty[card["place"]])
     n_least = min(_FEATURED, len(order))

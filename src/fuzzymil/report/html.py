@@ -24,20 +24,9 @@ __all__ = ["counted", "image", "label", "number", "render", "style_sheet"]
 
 
 def render(template: str, package: str = "fuzzymil.report", /, **context: Any) -> str:
-    """Fill in a template.
+    """Fill in a template of a package; it may extend the report's ``base.html`` and import its ``macros.html``.
 
-    Parameters
-    ----------
-    template : str
-        A file in the package's ``templates`` folder. It may extend ``base.html`` and import ``macros.html``.
-    package : str
-        Where to look first; the base template and the macros are those of the report.
-    **context
-        Values of the template's variables. A missing one is an error.
-
-    Returns
-    -------
-    str
+    A variable of the template that is missing in ``context`` is an error.
 
     Examples
     --------
@@ -48,27 +37,13 @@ def render(template: str, package: str = "fuzzymil.report", /, **context: Any) -
 
 
 def image(drawing: bytes, description: str) -> Markup:
-    """Return an SVG drawing as an ``<img>`` with alternative text.
-
-    Inline SVG would not do: ids inside two drawings would clash.
-
-    Examples
-    --------
-    >>> print(image(b"<svg></svg>", "Nothing"))
-    <img alt="Nothing" src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=">
-    """
+    """Return an SVG drawing as an ``<img>`` with alternative text: inline, ids inside two drawings would clash."""
     coded = base64.b64encode(drawing).decode("ascii")
     return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(description, coded)
 
 
 def style_sheet() -> str:
-    """Return the CSS that all pages share.
-
-    Examples
-    --------
-    >>> "@media print" in style_sheet()
-    True
-    """
+    """Return the CSS that all pages share."""
     return _asset("page.css")
 
 
@@ -102,57 +77,27 @@ def _fingerprint(text: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with a few significant digits.
-
-    Examples
-    --------
-    >>> number(-0.12345)
-    '−0.123'
-    """
+    """Return a number with a few significant digits: ``−0.123``."""
     return typeset(printer.format_number(float(value), digits))
 
 
 def percent(share: float) -> str:
-    """Return a share of one as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.123), percent(0.00051), percent(0.0)
-    ('12%', '0.051%', '0%')
-    """
+    """Return a share of one as a percentage: ``12%``, ``0.051%``."""
     return f"{printer.format_number(100 * float(share), 2)}%" if share < 0.995 else f"{100 * share:.0f}%"
 
 
 def degree(log_value: float) -> str:
-    """Return a degree of truth, given its logarithm.
-
-    Examples
-    --------
-    >>> degree(0.0), degree(-50.0)
-    ('1', '1.93e−22')
-    """
+    """Return a degree of truth, given its logarithm: ``1.93e−22``."""
     return typeset(words.degree(log_value))
 
 
 def fixed(value: float, digits: int = 3) -> str:
-    """Return a number with a fixed number of decimals.
-
-    Examples
-    --------
-    >>> fixed(-0.25)
-    '−0.250'
-    """
+    """Return a number with a fixed number of decimals: ``−0.250``."""
     return typeset(f"{value:.{digits}f}")
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "bag"), counted(6598, "instance")
-    ('1 bag', '6,598 instances')
-    """
+    """Return a number of things: ``1 bag``, ``6,598 instances``."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
@@ -186,11 +131,5 @@ def spread(values: Array, digits: int = 3) -> str:
 
 
 def sortable(value: float) -> str:
-    """Return a number for scripts to sort by.
-
-    Examples
-    --------
-    >>> sortable(0.25), sortable(-np.inf)
-    ('0.25', '-1e999')
-    """
+    """Return a number for scripts to sort by; minus infinity as ``-1e999``."""
     return f"{float(value):.8g}" if np.isfinite(value) else "-1e999"

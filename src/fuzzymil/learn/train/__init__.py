@@ -7,17 +7,13 @@ from fuzzymil._utils.runtime import require_jax
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import checkpoints, losses, partition
-    from fuzzymil.learn.train._loop import Group
-    from fuzzymil.learn.train._step import Plan
+    from fuzzymil.learn.train._loop import Group, Plan
     from fuzzymil.learn.train.checkpoints import Checkpoints
-    from fuzzymil.learn.train.constraints import Constraints, Touched
-    from fuzzymil.learn.train.limits import Limits
-    from fuzzymil.learn.train.optimizers import OPTIMIZERS
+    from fuzzymil.learn.train.constraints import Constraints, Limits, Touched
     from fuzzymil.learn.train.progress import Progress
     from fuzzymil.learn.train.trainer import Result, train_groups
 
 __all__ = [
-    "OPTIMIZERS",
     "Checkpoints",
     "Constraints",
     "Group",
@@ -34,10 +30,10 @@ __all__ = [
 
 # Loaded on first use: JAX takes a second, and few need it.
 _HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "Touched": "constraints"}
-_HOMES |= {"Group": "_loop", "Limits": "limits", "OPTIMIZERS": "optimizers"}
-_HOMES |= {"Plan": "_step", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
+_HOMES |= {"Group": "_loop", "Limits": "constraints"}
+_HOMES |= {"Plan": "_loop", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
 
-_OF_JAX = ("_loop", "_step", "checkpoints", "trainer")
+_OF_JAX = ("_loop", "checkpoints", "trainer")
 
 
 def __getattr__(name: str) -> Any:

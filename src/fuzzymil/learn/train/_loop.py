@@ -7,6 +7,7 @@ a whole stretch of epochs into one program; `fuzzymil.learn.train.trainer` calls
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,25 +15,362 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 from fuzzymil._utils.arrays import Array
+from fuzzymil.inference.engines.jax import Packed, grouping_of
 from fuzzymil.inference.engines.jax_gaussians import squares_of
-from fuzzymil.inference.layers import Masks, Params
+from fuzzymil.inference.layers import Masks, Operators, Params, forward, forward_to_sets
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.segments import PackedBags
-from fuzzymil.learn.train._projection import as_type
-from fuzzymil.learn.train._step import (
-    Data,
-    Free,
-    Plan,
-    clean_costs,
-    from_free,
-    gradient_of_all,
-    step,
-    steps_through,
-    to_free,
-)
-from fuzzymil.learn.train.limits import Limits
+from fuzzymil.inference.segments import Grouping, OneBag, PackedBags, padded_size
+from fuzzymil.learn.train.constraints import Limits, as_type, projected
+from fuzzymil.learn.train.losses import LOSSES
+
+Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Everything that is compiled into the training program; hashable."""
+
+    operators: Operators
+    loss: str = "squared_error"
+    optimizer: str | optax.GradientTransformation = "adam"
+    batch_size: int | None = None  # None: full batch; 1: on-line
+    keep_prob: float | None = None  # Rule Dropout
+    renormalize: bool = False  # apply Rule Dropout before Layer 4, so that the kept rules share the strength
+    width_scale: str = "log"  # or "direct": the optimizer updates the widths themselves
+    learn_alpha: bool = False
+    validate: bool = False
+
+    def transformation(self) -> optax.GradientTransformation:
+        """Return the optimizer without its learning rate."""
+        known = {"sgd": optax.identity, "adam": optax.scale_by_adam}
+        return known[self.optimizer]() if isinstance(self.optimizer, str) else self.optimizer
+
+
+class Data(NamedTuple):
+    """Bags and targets on the device; the fits of a group share everything but the weights."""
+
+    x: jax.Array  # (i, d)
+    known: jax.Array | None  # (i, d)
+    bag_index: jax.Array | None  # (i,)
+    offsets: jax.Array  # (b + 1,)
+    targets: jax.Array  # (b, k)
+    weights: jax.Array  # (b,) of one fit, with mean 1 over its training bags and 0 for the others
+    held_out: jax.Array  # (b,) likewise for validation
+    numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a part of a stream
+    n_training: jax.Array | None = None  # () total number of training bags
+    squares: jax.Array | None = None  # (i, d) of x, if they are used
+
+
+# ---------------------------------------------------------------------- free parameters
+
+
+def to_free(params: Params, plan: Plan) -> Free:
+    """Convert the parameters of a rule base to the free parameters that the optimizer updates."""
+    free: Free = {"sets": {}, "coefs": params.coefs}
+    for name, values in params.sets.items():
+        direct = plan.width_scale == "direct" and name == "gaussian"
+        free["sets"][name] = tuple(values) if direct else family(name).to_free(*values)
+    if not plan.operators.normalize:
+        free["default"] = params.default
+    if plan.learn_alpha:
+        free["alpha"], free["conclusion_alpha"] = params.alpha, params.conclusion_alpha
+    return free
+
+
+def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
+    """Invert `to_free`; ``fixed`` supplies what is not trained."""
+    sets: dict[str, tuple[jax.Array, ...]] = {}
+    for name, values in free["sets"].items():
+        if plan.width_scale == "direct" and name == "gaussian":
+            sets[name] = (values[0], jnp.abs(values[1]))  # s and -s are the same set
+        else:
+            sets[name] = family(name).from_free(*values)
+    return Params(
+        sets,
+        free["coefs"],
+        free.get("alpha", fixed.alpha),
+        free.get("conclusion_alpha", fixed.conclusion_alpha),
+        free.get("default", fixed.default),
+        fixed.missing_values,
+    )
+
+
+def _shared(gradient: Free, limits: Limits) -> Free:
+    """Give all conditions that share a set the sum of their gradients: equal steps keep the set shared."""
+
+    def together(values: jax.Array) -> jax.Array:
+        total = jax.ops.segment_sum(values.ravel(), limits.owner.ravel(), limits.owner.size)
+        return total[limits.owner]
+
+    return gradient | {"sets": jax.tree.map(together, gradient["sets"])}
+
+
+def _held(updates: Free, limits: Limits) -> Free:
+    """Zero the updates of frozen sets and conclusions."""
+    held = {
+        "sets": jax.tree.map(lambda values: limits.sets * values, updates["sets"]),
+        "coefs": limits.coefs * updates["coefs"],
+    }
+    if "default" in updates:
+        held["default"] = limits.default * updates["default"]
+    return updates | held
+
+
+def _pulled(gradient: Free, free: Free, limits: Limits, plan: Plan) -> Free:
+    """Add the gradient of ``stay / 2`` times the squared distance from the start."""
+    if limits.stay is None or limits.start is None:
+        return gradient
+    start = to_free(limits.start, plan)
+    pulled: Free = jax.tree.map(lambda slope, now, then: slope + limits.stay * (now - then), gradient, free, start)
+    return pulled
+
+
+def _bounded(free: Free, limits: Limits, plan: Plan) -> Free:
+    """Project the parameters onto their bounds; those within them keep every bit."""
+    if limits.bounds is None or limits.start is None:
+        return free
+    before = from_free(free, limits.start, plan)
+    after = projected(before, limits.bounds)
+    again = to_free(after, plan)
+    sets = {}
+    for name, values in free["sets"].items():
+        changed = [new != old for new, old in zip(after.sets[name], before.sets[name], strict=True)]
+        moved = functools.reduce(jnp.logical_or, changed)
+        sets[name] = tuple(jnp.where(moved, new, old) for new, old in zip(again["sets"][name], values, strict=True))
+    return free | {"sets": sets, "coefs": after.coefs}
+
+
+# ---------------------------------------------------------------------- costs of bags
+
+
+def _costs(
+    free: Free,
+    fixed: Params,
+    masks: Masks,
+    plan: Plan,
+    x: jax.Array,
+    known: jax.Array | None,
+    grouping: Grouping,
+    targets: jax.Array,
+    keep: jax.Array | None,
+    squares: jax.Array | None = None,
+) -> tuple[jax.Array, jax.Array]:
+    """Return the loss and squared error of each bag, (b,) both."""
+    loss = LOSSES[plan.loss]
+    params = from_free(free, fixed, plan)
+    if plan.operators.conclusions is not None:
+        output = forward_to_sets(params, masks, plan.operators, x, grouping, known=known, squares=squares)
+    else:
+        output = forward(
+            params,
+            masks,
+            plan.operators,
+            x,
+            grouping,
+            known=known,
+            keep=keep,
+            renormalize=plan.renormalize,
+            squares=squares,
+        ).output
+    error = jnp.square(loss.expected(output) - targets).sum(axis=-1)
+    return loss.per_bag(output, targets), error
+
+
+def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data) -> tuple[jax.Array, jax.Array]:
+    """Return the costs of all bags as at test time: with every rule, scaled as in the paper."""
+    n_bags, n_rules = len(data.targets), _n_rules(fixed)
+    keep = None
+    if plan.keep_prob is not None and not plan.renormalize:
+        keep = jnp.full((n_bags, n_rules), plan.keep_prob, data.x.dtype)
+    clean = dataclasses.replace(plan, renormalize=False)
+    grouping = grouping_of(data.bag_index, len(data.x), n_bags)
+    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep, data.squares)
+
+
+def _n_rules(params: Params) -> int:
+    return int(params.coefs.shape[0])
+
+
+def _draws(key: jax.Array, shape: tuple[int, ...], numbers: jax.Array | None) -> jax.Array:
+    """Draw from [0, 1) for bags, the first axis; if ``numbers`` are given, each bag draws by its own number."""
+    if numbers is None:
+        return jax.random.uniform(key, shape)
+    return jax.vmap(lambda number: jax.random.uniform(jax.random.fold_in(key, number), shape[1:]))(numbers)
+
+
+def _draw_keep(
+    key: jax.Array, shape: tuple[int, int], plan: Plan, dtype: Any, numbers: jax.Array | None = None
+) -> jax.Array | None:
+    if plan.keep_prob is None:
+        return None
+    draws = _draws(key, shape, numbers)
+    keep = draws < plan.keep_prob
+    if plan.renormalize:  # never drop all rules: no rule would be left to share the strength
+        keep = keep | (~keep.any(axis=1, keepdims=True) & (draws == draws.min(axis=1, keepdims=True)))
+    return keep.astype(dtype)
+
+
+def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
+    """Return the numbers of rows that mini-batches are padded to: a few up to the largest batch.
+
+    Most bags are small, so the small numbers are closer together; each of them is compiled separately.
+
+    Examples
+    --------
+    >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
+    (4, 8, 16, 48)
+    """
+    largest = int(np.sort(sizes)[-batch_size:].sum())
+    buckets = [4 if largest > 1 else 1]
+    while buckets[-1] < largest:
+        buckets.append(buckets[-1] * (2 if buckets[-1] < 16 else 4))
+    if len(buckets) > 3:
+        buckets[-1] = padded_size(largest)
+    return tuple(buckets)
+
+
+def _batch(data: Data, bags: jax.Array, taken: jax.Array, rows: int) -> tuple[jax.Array, jax.Array | None, Grouping]:
+    """Return up to ``rows`` instances of some bags: (rows, d), known (rows, d), grouping.
+
+    ``taken`` (batch,) is False for the empty places of a smaller last batch.
+    """
+    place = jnp.arange(rows)
+    starts = data.offsets[bags]
+    sizes = jnp.where(taken, data.offsets[bags + 1] - starts, 0)
+    if len(bags) == 1:
+        # Padding rows repeat the bag's last instance: a row of another bag could overflow where it is masked, and
+        # the gradient would be NaN.
+        row = starts[0] + jnp.minimum(place, sizes[0] - 1)
+        return data.x[row], None if data.known is None else data.known[row], OneBag(place < sizes[0])
+    ends = jnp.cumsum(sizes)
+    owner = jnp.searchsorted(ends, place, side="right")  # len(bags) for padding rows, which form their own bag
+    within = jnp.minimum(owner, len(bags) - 1)
+    row = jnp.clip(starts[within] + place - (ends[within] - sizes[within]), 0, len(data.x) - 1)
+    return data.x[row], None if data.known is None else data.known[row], Packed(owner, len(bags) + 1)
+
+
+# ---------------------------------------------------------------------- steps
+
+
+Sums = tuple[jax.Array, jax.Array]  # of the costs and squared errors of bags
+
+
+def _weighted(costs: Sums, weights: jax.Array, count: jax.Array) -> tuple[jax.Array, Sums]:
+    total, error = (jnp.sum(jnp.where(weights > 0, weights * cost, 0.0)) for cost in costs)
+    return total / count, (total, error)
+
+
+def step(
+    free: Free, optimizer: Any, gradient: Free, plan: Plan, limits: Limits | None, rate: jax.Array
+) -> tuple[Free, Any]:
+    """Update the parameters by one step of the optimizer, within the limits."""
+    if limits is not None:
+        gradient = _pulled(_shared(gradient, limits), free, limits, plan)
+    updates, optimizer = plan.transformation().update(gradient, optimizer, free)
+    if limits is not None:
+        updates = _held(updates, limits)
+    factor = -rate if isinstance(plan.optimizer, str) else 1.0
+    free = jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates)
+    return free if limits is None else _bounded(free, limits, plan), optimizer
+
+
+def gradient_of_all(
+    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data, longest: int = 0
+) -> tuple[Free, jax.Array, jax.Array]:
+    """Return the gradient of the mean cost of all bags, the mean cost and the mean squared error.
+
+    If the data contains only some of all ``data.n_training`` bags, the results of all parts add up to the means.
+    ``longest`` is the result of `fuzzymil.inference.segments.even_size`.
+    """
+    count = (data.weights > 0).sum() if data.n_training is None else data.n_training
+    keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype, data.numbers)
+    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, longest)
+
+    def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
+        costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep, data.squares)
+        return _weighted(costs, data.weights, count)
+
+    gradient, (total, error) = jax.grad(mean_cost, has_aux=True)(free)
+    return gradient, total / count, error / count
+
+
+class _Order(NamedTuple):
+    """A random order of the bags."""
+
+    bags: jax.Array  # (b + batch,) in that order
+    n_bags: jax.Array  # () with weight
+
+    def batch(self, number: jax.Array, size: int) -> tuple[jax.Array, jax.Array]:
+        """Return the bags of a mini-batch, (size,), and which of these places are taken."""
+        first = number * size
+        # A single bag is always there; to know it saves operations in every step.
+        within = jnp.ones(1, bool) if size == 1 else first + jnp.arange(size) < self.n_bags
+        return jax.lax.dynamic_slice_in_dim(self.bags, first, size), within
+
+
+def _order(key: jax.Array, data: Data, batch_size: int) -> _Order:
+    """Draw the order of an epoch. Bags with weight 0 are sorted behind the others and never visited."""
+    active = data.weights > 0
+    drawn = jnp.where(active, _draws(key, active.shape, data.numbers), 2.0)
+    order = jnp.argsort(drawn)
+    return _Order(jnp.concatenate([order, jnp.zeros(batch_size, order.dtype)]), active.sum())
+
+
+def steps_through(
+    free: Free,
+    optimizer: Any,
+    key: jax.Array,
+    fixed: Params,
+    masks: Masks,
+    limits: Limits | None,
+    plan: Plan,
+    buckets: tuple[int, ...],
+    data: Data,
+    rate: jax.Array,
+) -> tuple[Free, Any, Sums, jax.Array]:
+    """Visit all bags once, in mini-batches and random order.
+
+    Returns, after the steps, ``free`` and ``optimizer``, the sums of costs and of squared errors of the bags at the
+    time of their visit, and the number of bags visited.
+    """
+    batch_size = plan.batch_size or 1
+    order_key, keep_key = jax.random.split(key)
+    order = _order(order_key, data, batch_size)
+
+    def visit(number: jax.Array, carry: tuple[Free, Any, jax.Array, jax.Array]) -> tuple[Free, Any, Any, Any]:
+        free, optimizer, total, error = carry
+        bags, taken = order.batch(number, batch_size)
+        weights = jnp.where(taken, data.weights[bags], 0.0)
+        numbers = None if data.numbers is None else data.numbers[bags]
+        step_key = jax.random.fold_in(keep_key, number)
+        keep = _draw_keep(step_key, (batch_size, _n_rules(fixed)), plan, data.x.dtype, numbers)
+        count = taken.sum()
+
+        def in_bucket(rows: int) -> Callable[[Free], tuple[Free, Sums]]:
+            def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
+                x, known, grouping = _batch(data, bags, taken, min(rows, len(data.x)))
+                padded = grouping.sizes().shape[0] - batch_size  # one if there is a padding bag
+                kept = None if keep is None else jnp.pad(keep, ((0, padded), (0, 0)), constant_values=1)
+                targets = jnp.pad(data.targets[bags], ((0, padded), (0, 0)))
+                costs = _costs(free, fixed, masks, plan, x, known, grouping, targets, kept)
+                return _weighted(costs, jnp.pad(weights, (0, padded)), count)
+
+            return jax.grad(mean_cost, has_aux=True)
+
+        size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
+        bucket = jnp.sum(size > jnp.asarray(buckets[:-1], size.dtype))  # a search would be a loop
+        gradient, (cost, deviation) = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
+        free, optimizer = step(free, optimizer, gradient, plan, limits, rate)
+        return free, optimizer, total + cost, error + deviation
+
+    zero = jnp.zeros((), data.x.dtype)
+    n_steps = (order.n_bags + batch_size - 1) // batch_size
+    free, optimizer, total, error = jax.lax.fori_loop(0, n_steps, visit, (free, optimizer, zero, zero))
+    return free, optimizer, (total, error), order.n_bags
+
 
 CHUNK = 256  # most epochs in one compiled call; the length of its history
 

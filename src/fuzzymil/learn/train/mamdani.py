@@ -19,8 +19,17 @@ from fuzzymil.bags import Bags
 from fuzzymil.inference.conclusions import DIFFERENTIABLE, ConcludedOutput, ConcludedTerm, Conclusions
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.segments import pack
-from fuzzymil.learn.train.constraints import Constraints, Touched
-from fuzzymil.learn.train.limits import Bounds, Limits, box_of, limits_of, projected, touched_by, unmoved
+from fuzzymil.learn.train.constraints import (
+    Bounds,
+    Constraints,
+    Limits,
+    Touched,
+    box_of,
+    limits_of,
+    projected,
+    touched_by,
+    unmoved,
+)
 from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
@@ -202,8 +211,7 @@ def train(
     """
     check_trainable(rules)
     require_jax("Training rules that conclude sets")
-    from fuzzymil.learn.train._loop import Group
-    from fuzzymil.learn.train._step import Plan
+    from fuzzymil.learn.train._loop import Group, Plan
     from fuzzymil.learn.train.trainer import train_groups
 
     joint = joint_rules(rules)

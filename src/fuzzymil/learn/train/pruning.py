@@ -15,8 +15,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.inference.layers import Masks, Params, layer4, layer5, layer6, layers_1_and_2, strengths_of
-from fuzzymil.learn.train._loop import Group
-from fuzzymil.learn.train._step import Plan
+from fuzzymil.learn.train._loop import Group, Plan
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.trainer import Result
 from fuzzymil.rules import RuleBase

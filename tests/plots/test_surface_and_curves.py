@@ -1,60 +1,12 @@
-"""Figures of firing strengths, of the surface that rules make, and of training, looked up in the drawings."""
+"""Figures of the surface that rules make, and of training, looked up in the drawings."""
 
 import numpy as np
 import pytest
-from drawn_rules import BAGS, RULES, assert_nothing_is_cut_off, bags_of, many, texts
-from matplotlib.collections import QuadMesh
+from drawn_rules import RULES, assert_nothing_is_cut_off, bags_of, many
 
 from fuzzymil import RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.plots import CurvesDisplay, FiringDisplay, SurfaceDisplay
-
-# ---------------------------------------------------------------------- firing
-
-
-def test_bags_are_ordered_by_label_and_score_and_rules_by_conclusion():
-    display = FiringDisplay.from_rules(RULES, BAGS)
-    found = RULES.infer(BAGS)
-    assert display.groups == [("no", 3), ("yes", 2)]
-    order = [int(np.flatnonzero(BAGS.ids == name)[0]) for name in display.bags]
-    assert [BAGS.labels[b] for b in order] == ["no"] * 3 + ["yes"] * 2
-    np.testing.assert_array_equal(display.scores, found.output[order, 0])
-    assert (np.diff(display.scores[:3]) >= 0).all()
-    assert (np.diff(display.scores[3:]) >= 0).all()
-    assert display.rules == ["Rule 1: 0", "Rule 3: 0.9", "Rule 2: 1"]
-    np.testing.assert_array_equal(display.strengths, found.normalized[np.ix_(order, [0, 2, 1])])
-    figure = display.plot("a title")
-    heat, right = figure.axes[:2]
-    (mesh,) = [child for child in heat.get_children() if isinstance(child, QuadMesh)]
-    np.testing.assert_array_equal(np.asarray(mesh.get_array()), display.strengths)
-    assert [text.get_text() for text in heat.get_yticklabels()] == display.bags
-    assert texts(right) == ["label no", "label yes"]
-    assert_nothing_is_cut_off(figure)
-
-
-@pytest.mark.parametrize(("n_bags", "n_rules"), [(1, 2), (45, 30), (500, 2), (500, 30)], ids=str)
-def test_heatmaps_of_any_size(n_bags, n_rules):
-    strengths = np.random.default_rng(0).dirichlet(np.ones(n_rules), size=n_bags)
-    bags = [f"a bag of a rather long name, number {b}" for b in range(n_bags)]
-    rules = [f"Rule {r + 1}: -0.0012" for r in range(n_rules)]
-    groups = [("$no", n_bags // 2), ("yes", n_bags - n_bags // 2)]
-    figure = FiringDisplay(strengths, np.linspace(-1, 1, n_bags), bags, rules, groups, "a decision").plot("a title")
-    assert_nothing_is_cut_off(figure)
-    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert len(names) == (n_bags if n_bags <= 45 else 2)
-    assert names[-1].startswith("a bag of a rather" if n_bags <= 45 else "label yes\n250 bags")
-
-
-def test_numbers_as_labels_and_no_labels_give_one_group():
-    bags = bags_of(50, 2)
-    display = FiringDisplay.from_rules(many(3, 2, n_outputs=2), bags, np.linspace(0, 1, 50), output="y2")
-    assert display.groups == []
-    assert (np.diff(display.scores) >= 0).all()
-    assert display.output == "y2"
-    assert display.plot().axes[0].get_ylabel() == "50 bags, by score"
-    with pytest.raises(InputError, match="50 bags and labels of shape"):
-        FiringDisplay.from_rules(many(3, 2), bags, [1, 2])
-
+from fuzzymil.plots import CurvesDisplay, SurfaceDisplay
 
 # ---------------------------------------------------------------------- surface
 
