@@ -152,7 +152,7 @@ def test_rules_of_other_programs_predict_rows_and_bags(tmp_path):
     assert "'ambient'" in message
     assert "Did you mean 'ambint'" in message
     write(rows, "ambient\n0.25\nmuch\n")
-    assert "Row 2, column 'ambient'" in bad("predict", rules, rows)
+    assert "line 3, column 'ambient': expected a number" in bad("predict", rules, rows)
 
 
 def test_rules_saved_as_json_predict_like_their_source(tmp_path):

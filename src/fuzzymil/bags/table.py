@@ -87,6 +87,8 @@ class ColumnOptions:
         Columns that are not features, but kept beside them.
     number_format : NumberFormat
         How numbers are written where they are text.
+    each_row : bool
+        Whether each row is a bag of its own, so that there is no column of bags.
     """
 
     only: tuple[str, ...] | None = None
@@ -96,6 +98,7 @@ class ColumnOptions:
     exclude_text: bool = False
     keep: tuple[str, ...] = ()
     number_format: NumberFormat = PLAIN_NUMBERS
+    each_row: bool = False
 
     @classmethod
     def of(
@@ -108,6 +111,7 @@ class ColumnOptions:
         keep: Any = (),
         decimal: str = ".",
         thousands: str | None = None,
+        each_row: bool = False,
     ) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries.
 
@@ -129,7 +133,8 @@ class ColumnOptions:
         all_different(only or (), "column")
         number_format = NumberFormat(decimal, thousands)
         left_out, kept = _names(drop, "columns to drop"), _names(keep, "columns to keep")
-        return cls(only, left_out, _names(categorical, "columns"), found, bool(exclude_text), kept, number_format)
+        texts = _names(categorical, "columns")
+        return cls(only, left_out, texts, found, bool(exclude_text), kept, number_format, bool(each_row))
 
     @property
     def named(self) -> tuple[str, ...]:

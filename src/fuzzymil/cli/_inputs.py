@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import csv
 import dataclasses
 import json
 import re
@@ -30,7 +29,6 @@ from fuzzymil.cli._options import NewData, TrainingData, listed_names
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
     from fuzzymil.bags import Columns as Features
-    from fuzzymil.bags.series import NumberFormat
     from fuzzymil.datasets import Guess
     from fuzzymil.rules import RuleBase
 
@@ -57,6 +55,8 @@ class Columns:
     decimal: str | None = None
     thousands: str | None = None  # "": none, whatever it was in the training data
     encoding: str | None = None
+    format: str | None = None
+    each_row: bool = False
 
     @classmethod
     def of(cls, said: NewData) -> Columns:
@@ -70,7 +70,8 @@ class Columns:
         ('user', 3, ('date', 'url'), {'signup': ('date', 'weekday'), 'visit': ()})
         """
         bag, label = (int(text) if text is not None and text.isdecimal() else text for text in (said.bag, said.label))
-        plain = cls(bag, label, decimal=said.decimal, thousands=said.thousands, encoding=said.encoding)
+        names = ("decimal", "thousands", "encoding", "format")
+        plain = cls(bag, label, **{name: getattr(said, name) for name in names})
         if not isinstance(said, TrainingData):
             return plain
         dates = {}
@@ -95,6 +96,7 @@ class Columns:
             "date": self.date,
             "exclude_text": self.exclude_text,
             "keep": self.keep,
+            "each_row": self.each_row,
             **self.notation(),
         }
 
@@ -264,7 +266,6 @@ def save(model: Any, path: Path, columns: Columns) -> None:
 
 _IGNORED = "Ignoring columns that the model was not trained on: {}."
 _LARGE = 20_000_000  # bytes that take more than a moment to read
-_UNLABELED = "{} has no column that looks like a label: choose one with --label{}."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -278,6 +279,8 @@ class Source:
 
     def matched(self, model: Any) -> Bags:
         """Return the bags with the model's features, in its order; other columns are ignored."""
+        if isinstance(model, RuleFile):
+            return model.matched(self)
         known = getattr(model, "feature_names_in_", None)
         names = self.bags.feature_names
         if hasattr(model, "columns_") and self.bags.columns is not None:
@@ -373,7 +376,6 @@ def summary(bags: Any) -> str:
 def read_data(
     path: Path,
     columns: Columns,
-    format: str | None = None,
     *,
     remembered: Columns | None = None,
     model: Any = None,
@@ -388,11 +390,10 @@ def read_data(
         ``-`` for standard input.
     columns : Columns
         Given by the user. Those not given are taken from ``remembered`` if the file has them, else guessed.
-    format : str, optional
     remembered : Columns, optional
         The columns of a model's training data.
-    model : estimator, optional
-        The fitted model, which knows what its features mean.
+    model : estimator or RuleFile, optional
+        A fitted model, which knows what its features mean.
     labels : bool
         Whether labels are required.
     brief : bool
@@ -402,17 +403,16 @@ def read_data(
 
     with local_copy(path) as file:
         name = _file_name(path)
-        used, guess = _guess(file, columns, format, remembered)
+        used, guess = _guess(file, columns, remembered, model)
         if labels and FORMATS[guess.format].has_columns and guess.label is None:
-            raise InputError(_unlabeled(name, file, guess, remembered))
-        names = _header(file, guess)
+            raise InputError(_unlabeled(name, guess, remembered))
         for wanted in used.keep:
-            if names and wanted not in names:
+            if guess.names and wanted not in guess.names:
                 raise InputError(
-                    f"{name} has no column {wanted!r}; it has {listed(names)}.{did_you_mean(wanted, names)}"
+                    f"{name} has no column {wanted!r}; it has {listed(guess.names)}.{did_you_mean(wanted, guess.names)}"
                 )
         bags = _read(file, used, guess, model)
-        seen = used.seen or tuple(names)
+        seen = used.seen or guess.names
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
     _report(name, guess, used, bags, model, brief=brief)
@@ -420,18 +420,12 @@ def read_data(
 
 
 def read_both(
-    model: Path,
-    data: Path,
-    columns: Columns,
-    format: str | None = None,
-    *,
-    labels: bool = False,
-    to_answer: bool = False,
+    model: Path, data: Path, columns: Columns, *, labels: bool = False, to_answer: bool = False
 ) -> tuple[Any, Source, Bags]:
     """Return a model, the data given with it, and the bags with the model's features; see `read_model`."""
     check_apart(model, data)
     fitted, remembered = read_model(model, to_answer=to_answer)
-    source = read_data(data, columns, format, remembered=remembered, model=fitted, labels=labels)
+    source = read_data(data, columns, remembered=remembered, model=fitted, labels=labels)
     return fitted, source, complete(source.readable(fitted) if to_answer else source.matched(fitted), fitted)
 
 
@@ -462,7 +456,7 @@ def bag_with_id(bags: Bags, name: str | None, where: str) -> Bags:
     return bags[[names.index(name)]]
 
 
-def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: Columns, model: Any) -> Iterator[Bags]:
+def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, model: Any) -> Iterator[Bags]:
     """Yield the bags for a model to predict: a Parquet file in parts, any other file at once.
 
     Parameters are those of `read_data`, and the fitted model.
@@ -473,11 +467,11 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
     from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
 
     with local_copy(path) as file:
-        used, guess = _guess(file, columns, format, remembered)
+        used, guess = _guess(file, columns, remembered, model)
         table = None
         spare: list[str] = []
-        if guess.format == "parquet" and not _has_categories_or_dates(model):
-            spare = _spare(file, guess, used, model)
+        if guess.format == "parquet" and not used.each_row and not _has_categories_or_dates(model):
+            spare = _spare(guess, used, model)
             used = dataclasses.replace(used, drop=(*used.drop, *spare))
             try:
                 table = ParquetBags(file, bag=used.bag, label=used.label, drop=used.drop)
@@ -491,13 +485,11 @@ def read_parts(path: Path, columns: Columns, format: str | None, *, remembered: 
             note(_IGNORED.format(listed(spare)))
         for number, bags in enumerate(parts):
             numbers = bags if table is None else bags.with_features(bags.instances, Features(map(Column, bags.names)))
-            found = Source(_file_name(path), numbers, guess, used).readable(model, quiet=number > 0)
-            yield complete(found, model)
+            source = Source(_file_name(path), numbers, guess, used)
+            yield complete(source.readable(model, quiet=number > 0), model)
 
 
-def read_stream(
-    path: Path, columns: Columns, format: str | None = None, *, remembered: Columns | None = None
-) -> tuple[BagStream, Source]:
+def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = None) -> tuple[BagStream, Source]:
     """Return labeled bags that are read part by part, and a source with the first part."""
     from fuzzymil.bags import BagStream
     from fuzzymil.datasets.formats.parquet import ParquetBags
@@ -505,11 +497,11 @@ def read_stream(
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
         raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
-    used, guess = _guess(path, columns, format, remembered)
+    used, guess = _guess(path, columns, remembered)
     if guess.format != "parquet":
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
-        raise InputError(_UNLABELED.format(path, _candidates(path, guess)))
+        raise InputError(_unlabeled(str(path), guess, None))
     table = ParquetBags(path, bag=used.bag, label=used.label, drop=used.drop)
     _report(str(path), guess, used, table)
     stream = BagStream(table.part, table.n_parts)
@@ -520,33 +512,36 @@ def _file_name(path: Path) -> str:
     return STANDARD_INPUT if path == STANDARD else str(path)
 
 
-def _guess(file: Path, columns: Columns, format: str | None, remembered: Columns | None) -> tuple[Columns, Guess]:
-    """Return the columns that are known, and how to read the file."""
+def _guess(file: Path, columns: Columns, remembered: Columns | None = None, model: Any = None) -> tuple[Columns, Guess]:
+    """Return the columns that are known, and how to read the file.
+
+    The given columns are completed with those of the training data, as far as the file has them.
+    """
+    if isinstance(model, RuleFile):
+        columns = model.columns(file, columns)
+    if remembered is not None:
+        bag = remembered.bag if columns.bag is None else columns.bag
+        label = remembered.label if columns.label is None else columns.label
+        for attempt in (label, columns.label):
+            used = dataclasses.replace(columns, bag=bag, label=attempt, seen=remembered.seen)
+            with contextlib.suppress(ValueError):
+                guess = _guessed(file, used)
+                names = guess.names
+                drop = [name for name in (*remembered.drop, *used.drop) if name in names and name not in used.keep]
+                used = dataclasses.replace(used, drop=tuple(drop))
+                if guess.format == "csv":
+                    decimal = remembered.decimal if used.decimal is None else used.decimal
+                    thousands = remembered.thousands if used.thousands is None else used.thousands
+                    used = dataclasses.replace(used, decimal=decimal, thousands=thousands)
+                return used, guess
+    return columns, _guessed(file, columns)
+
+
+def _guessed(file: Path, columns: Columns) -> Guess:
     from fuzzymil.datasets import guess_format
 
-    used = columns if remembered is None else _columns_in_training(file, columns, remembered, format)
-    return used, guess_format(file, format=format, bag=used.bag, label=used.label, encoding=used.encoding)
-
-
-def _columns_in_training(file: Path, columns: Columns, remembered: Columns, format: str | None) -> Columns:
-    """Complete the given columns with those of the training data, as far as the file has them."""
-    from fuzzymil.datasets import guess_format
-
-    bag = remembered.bag if columns.bag is None else columns.bag
-    label = remembered.label if columns.label is None else columns.label
-    for attempt in (Columns(bag, label), Columns(bag, columns.label)):
-        with contextlib.suppress(ValueError):
-            guess = guess_format(file, format=format, bag=attempt.bag, label=attempt.label, encoding=columns.encoding)
-            names = _header(file, guess)
-            drop = tuple(
-                name for name in (*remembered.drop, *columns.drop) if name in names and name not in columns.keep
-            )
-            told = {name: mark for name in ("decimal", "thousands") if (mark := getattr(columns, name)) is not None}
-            written = (remembered.notation() if guess.format == "csv" else {}) | told
-            return dataclasses.replace(
-                columns, bag=attempt.bag, label=attempt.label, drop=drop, seen=remembered.seen, **written
-            )
-    return columns
+    names = ("format", "bag", "label", "encoding", "each_row")
+    return guess_format(file, features=columns.only, **{name: getattr(columns, name) for name in names})
 
 
 def _has_categories_or_dates(model: Any) -> bool:
@@ -558,7 +553,8 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
 
     wishes = used.wishes()
     if FORMATS[guess.format].takes_options and hasattr(model, "columns_"):
-        wishes = {"drop": used.drop, "keep": used.keep, "columns": model.columns_, **used.notation()}
+        wishes = {name: wishes[name] for name in ("drop", "keep", "each_row", *used.notation())}
+        wishes["columns"] = model.columns_
     slow = file.is_file() and file.stat().st_size >= _LARGE
     with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedColumnsWarning)  # `_report` says it
@@ -584,7 +580,7 @@ def _option(option: str, name: str) -> str:
     return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
 
 
-def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
+def _spare(guess: Guess, used: Columns, model: Any) -> list[str]:
     """Return the columns that a model was not trained on, which need not be read."""
     from fuzzymil.datasets.formats import INSTANCE_LABEL
 
@@ -592,30 +588,21 @@ def _spare(file: Path, guess: Guess, used: Columns, model: Any) -> list[str]:
     if known is None:
         return []
     apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
-    return [name for name in _header(file, guess) if name not in apart]
+    return [name for name in guess.names if name not in apart]
 
 
-def _unlabeled(name: str, file: Path, guess: Guess, remembered: Columns | None) -> str:
+def _unlabeled(name: str, guess: Guess, remembered: Columns | None) -> str:
     """Return that a file has no labels, which are needed, and where they could be."""
     if remembered is not None and remembered.label is not None:
         return (
             f"{name} has no column {remembered.label!r}, which had the labels in training, and this command needs "
             "labels: use labeled data, or choose another column with --label."
         )
-    return _UNLABELED.format(name, _candidates(file, guess))
-
-
-def _candidates(file: Path, guess: Guess) -> str:
-    names = _header(file, guess)
-    return f", one of {listed(name for name in names if name != guess.bag)}" if names else ""
-
-
-def _header(file: Path, guess: Guess) -> list[str]:
-    """Return the column names of a table; an empty list for formats without names."""
-    from fuzzymil.datasets.formats import FORMATS, DataFile
-
-    names = FORMATS[guess.format].column_names
-    return [] if names is None else names(DataFile(file, guess.encoding))
+    others = [name for name in guess.names if name != guess.bag]
+    return (
+        f"{name} has no column that looks like a label: choose one with --label"
+        f"{f', one of {listed(others)}' if others else ''}."
+    )
 
 
 # ---------------------------------------------------------------------- rules as models
@@ -625,13 +612,7 @@ _TABLES = (".csv", ".tsv", ".txt", ".data")
 
 
 def read_model_or_rules(
-    model: Path,
-    data: Path | None,
-    columns: Columns,
-    format: str | None = None,
-    *,
-    labels: bool = False,
-    to_answer: bool = False,
+    model: Path, data: Path | None, columns: Columns, *, labels: bool = False, to_answer: bool = False
 ) -> tuple[Any, str, Bags | None]:
     """Return a model, and the name of the data and its bags, if there is any.
 
@@ -640,13 +621,13 @@ def read_model_or_rules(
     if not holds_rules(model):
         if data is None:
             return read_model(model)[0], "", None
-        fitted, source, bags = read_both(model, data, columns, format, labels=labels, to_answer=to_answer)
+        fitted, source, bags = read_both(model, data, columns, labels=labels, to_answer=to_answer)
         return fitted, source.name, bags
     rules = read_all_rules(model)[0]
     if data is None:
         return _expert(rules), "", None
     check_apart(model, data)
-    return _expert(rules), str(data), RuleFile(rules).read(data, columns, format)[1]
+    return _expert(rules), str(data), RuleFile(rules).read(data, columns)
 
 
 def _expert(rules: RuleBase) -> Any:
@@ -669,45 +650,57 @@ class RuleFile:
     def __init__(self, rules: RuleBase) -> None:
         self.rules = rules
         self.feature_names_in_ = rules.feature_names
+        self.about = "bag"  # or "row": what the answers are about
 
-    def read(self, data: Path, columns: Columns, format: str | None) -> tuple[str, Bags]:
-        """Return what a row of the answers is about, and the bags with the features of the rules.
+    def columns(self, file: Path, columns: Columns) -> Columns:
+        """Return how a table is read for the rules: without a column of bags, each of its rows is a bag."""
+        from fuzzymil.bags.columns import DATE, HOUR, Column
+        from fuzzymil.bags.columns import Columns as Features
+        from fuzzymil.datasets.formats import BAG_NAMES, FORMATS, DataFile
 
-        In a table without a column of bags, every row is a bag of its own.
-        """
-        from fuzzymil.bags.series import NumberFormat
+        names_of, needed = FORMATS["csv"].column_names, self.feature_names_in_
+        if columns.format is not None or file.suffix.lower() not in _TABLES or names_of is None:
+            return columns
+        names = names_of(DataFile(file, columns.encoding))
+        found = columns.bag is not None or any(name.lower() in BAG_NAMES and name not in needed for name in names)
+        self.about = "bag" if found else "row"
+        columns = dataclasses.replace(columns, format="csv", each_row=not found)
+        if not {*needed} <= {*names}:
+            return columns  # features that the table does not have may be made of its dates
+        if not any(variable.unit in (DATE, HOUR) for variable in self.rules.variables):
+            self.columns_ = Features(
+                Column(each.name, "category" if each.categories else "number", tuple(each.categories))
+                for each in self.rules.variables
+            )
+        return dataclasses.replace(columns, only=tuple(needed))
+
+    def matched(self, source: Source) -> Bags:
+        """Return bags with the features of the rules."""
         from fuzzymil.rules.activations import matched
 
-        needed = self.feature_names_in_
-        if _is_table(data, format):
-            with local_copy(data) as file:
-                names, rows = _read_rows(file, columns.encoding)
-                bag = _bag_column(file, columns, names, needed)
-                if bag is None:
-                    rows_of = _rows_as_bags(file, names, rows, needed, NumberFormat(**columns.notation()))
-                    return "row", self._with_note("row", rows_of)
-            # Features that the table does not have may be made of its dates.
-            only = tuple(needed) if {*needed} <= {*names} else columns.only
-            columns = dataclasses.replace(columns, bag=bag, only=only)
-        found = read_data(data, columns, format).bags
-        return "bag", self._with_note("bag", matched(self.rules, found))
+        names = source.bags.feature_names
+        absent = [] if names is None else [name for name in self.feature_names_in_ if name not in names]
+        if absent:
+            raise InputError(
+                f"{source.name} has no column {absent[0]!r}, which the rules need. They need "
+                f"{listed(self.feature_names_in_)}; the file has {listed(names or ())}."
+                f"{did_you_mean(absent[0], names or ())}"
+            )
+        return matched(self.rules, source.bags)
 
-    def tables(self, data: Path, columns: Columns, format: str | None) -> Iterator[dict[str, list[Any]]]:
-        """Yield tables: a column of bags, or of rows if the data has no bags, and one per output."""
-        if _is_table(data, format):
-            yield self._table(*self.read(data, columns, format))
-            return
-        from fuzzymil.rules.activations import matched
-
-        found: collections.Counter[str] = collections.Counter()
-        for bags in read_parts(data, columns, format, remembered=Columns(), model=self):
-            found.update(self._missing_values(matched(self.rules, bags)))
-            yield self._table("bag", bags)
-        _note_missing_values("bag", found)
-
-    def _with_note(self, title: str, bags: Bags) -> Bags:
-        _note_missing_values(title, self._missing_values(bags))
+    def read(self, data: Path, columns: Columns) -> Bags:
+        """Return the bags in a file with the features of the rules."""
+        bags = read_data(data, columns, model=self).matched(self)
+        self._note_missing_values(self._missing_values(bags))
         return bags
+
+    def tables(self, data: Path, columns: Columns) -> Iterator[dict[str, list[Any]]]:
+        """Yield tables: a column of bags, or of rows if each is a bag, and one per output."""
+        found: collections.Counter[str] = collections.Counter()
+        for bags in read_parts(data, columns, remembered=None, model=self):
+            found.update(self._missing_values(bags))
+            yield self._table(bags)
+        self._note_missing_values(found)
 
     def _missing_values(self, bags: Bags) -> dict[str, int]:
         """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
@@ -724,7 +717,7 @@ class RuleFile:
                 found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
         return {name: count for name, count in found.items() if count}
 
-    def _table(self, title: str, bags: Bags) -> dict[str, list[Any]]:
+    def _table(self, bags: Bags) -> dict[str, list[Any]]:
         import numpy as np
 
         found = self.rules.infer(bags)
@@ -732,73 +725,16 @@ class RuleFile:
         uncovered = np.asarray(found.uncovered).reshape(len(found.output), -1).any(axis=1)
         if uncovered.any():
             note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")
-        return {title: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
+        return {self.about: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
 
+    def _note_missing_values(self, found: Mapping[str, int]) -> None:
+        """Say that missing values count as true, and what to do about it."""
+        if not found:
+            return
+        from fuzzymil.rules.language.printer import quoted
 
-def _note_missing_values(title: str, found: Mapping[str, int]) -> None:
-    """Say that missing values count as true, and what to do about it."""
-    if not found:
-        return
-    counted = listed(f"{name} in {count:,} {title}{'' if count == 1 else 's'}" for name, count in found.items())
-    from fuzzymil.rules.language.printer import quoted
-
-    note(
-        f"Values are missing: {counted}. A missing value satisfies every condition on it. To change that, say in the "
-        f"rules what replaces it (VARIABLE {quoted(next(iter(found)))} MISSING AS 5: ...), or fill it in."
-    )
-
-
-def _is_table(data: Path, format: str | None) -> bool:
-    return format is None and data.suffix.lower() in _TABLES
-
-
-def _read_rows(file: Path, encoding: str | None) -> tuple[list[str], list[dict[str, str]]]:
-    """Return the names of the columns, and the rows."""
-    with open(file, newline="", encoding=encoding or "utf-8-sig") as text:
-        head = text.readline()
-        text.seek(0)
-        sign = max((",", ";", "\t"), key=head.count)
-        reader = csv.DictReader(text, delimiter=sign, restval="")
-        names = [name.strip() for name in reader.fieldnames or ()]
-        reader.fieldnames = names
-        return names, list(reader)
-
-
-def _bag_column(file: Path, columns: Columns, names: list[str], needed: tuple[str, ...]) -> str | None:
-    """Return the column of bags, if there is one."""
-    bag = names[columns.bag] if isinstance(columns.bag, int) else columns.bag
-    if bag is None and "bag" in names and "bag" not in needed:
-        return "bag"
-    if bag is not None and bag not in names:
-        raise InputError(f"{file} has no column {bag!r}; it has {listed(names)}.{did_you_mean(bag, names)}")
-    return bag
-
-
-def _rows_as_bags(
-    file: Path, names: list[str], rows: list[dict[str, str]], needed: tuple[str, ...], number_format: NumberFormat
-) -> Bags:
-    from fuzzymil.bags import Bags
-
-    for name in needed:
-        if name not in names:
-            raise InputError(
-                f"{file} has no column {name!r}, which the rules need. They need {listed(needed)}; the file has "
-                f"{listed(names)}.{did_you_mean(name, names)}"
-            )
-    if not rows:
-        raise InputError(f"{file} has no rows.")
-    x = [
-        [_number(row[name], name, number, number_format) for name in needed] for number, row in enumerate(rows, start=1)
-    ]
-    return Bags.from_long(x, list(range(1, len(rows) + 1)), feature_names=list(needed))
-
-
-def _number(text: str, column: str, row: int, number_format: NumberFormat) -> float:
-    if not text.strip():
-        return float("nan")
-    found = number_format.parse(text)
-    if found is None:
-        advice = number_format.advice(text, [text])
-        more = f"; {advice}" if advice else ""
-        raise InputError(f"Row {row}, column {column!r}: expected a number, found {text!r:.60}{more}.")
-    return found
+        counted = listed(f"{name} in {n:,} {self.about}{'' if n == 1 else 's'}" for name, n in found.items())
+        note(
+            f"Values are missing: {counted}. A missing value satisfies every condition on it. To change that, say in "
+            f"the rules what replaces it (VARIABLE {quoted(next(iter(found)))} MISSING AS 5: ...), or fill it in."
+        )

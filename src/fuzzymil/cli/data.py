@@ -163,7 +163,7 @@ def describe(
             emit(f"\n{_diagnosed(bags, task, seed).findings()}")
         return
     wanted = reading.label is not None if diagnosis is None else diagnosis
-    read = read_data(Path(source), Columns.of(reading), reading.format, labels=wanted, brief=True)
+    read = read_data(Path(source), Columns.of(reading), labels=wanted, brief=True)
     found = _described(read.bags)
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
@@ -304,7 +304,7 @@ def convert(
         check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
-    bags = read_data(source, Columns.of(reading), reading.format).bags
+    bags = read_data(source, Columns.of(reading)).bags
     if target == STANDARD:
         with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
             path = Path(folder) / "bags.csv"

@@ -92,7 +92,7 @@ def evaluate(
     columns = Columns.of(reading)
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
-    source = read_data(data, columns, reading.format, labels=True)
+    source = read_data(data, columns, labels=True)
     groups = None if group is None else source.bags.per_bag(group)
     kind = chosen_task(task, source.bags)
     model = learner.estimator(kind, source.bags.labels, seed)

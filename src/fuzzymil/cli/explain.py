@@ -54,7 +54,6 @@ def explain(
         model,
         data,
         Columns.of(reading),
-        reading.format,
         to_answer=True,
     )
     if not hasattr(fitted, "explain"):

@@ -89,9 +89,9 @@ def fit(
     columns = Columns.of(reading)
     bags: Any
     if stream:
-        bags, source = read_stream(data, columns, reading.format, remembered=remembered)
+        bags, source = read_stream(data, columns, remembered=remembered)
     else:
-        source = read_data(data, columns, reading.format, remembered=remembered, model=model, labels=True)
+        source = read_data(data, columns, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
         kind = chosen_task(task, source.bags, " in the first part" if stream else "")

@@ -111,7 +111,7 @@ def plot(
     if data is None and kind in _NEED_BAGS:
         raise ParameterError(f"plot {kind} needs bags: fuzzymil plot {kind} MODEL DATA.")
     columns = Columns.of(reading)
-    fitted, source, bags = read_model_or_rules(model, data, columns, reading.format, labels=kind in _NEED_LABELS)
+    fitted, source, bags = read_model_or_rules(model, data, columns, labels=kind in _NEED_LABELS)
     if not hasattr(fitted, "members_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot be plotted.")
     if kind is Kind.joined and not fitted.members_[0].concludes_sets:

@@ -58,10 +58,10 @@ def predict(
     check_apart(model, data)
     columns = Columns.of(reading)
     if holds_rules(model):
-        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns, reading.format)
+        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns)
     else:
         fitted, remembered = read_model(model, to_answer=True)
-        parts = read_parts(data, columns, reading.format, remembered=remembered, model=fitted)
+        parts = read_parts(data, columns, remembered=remembered, model=fitted)
         tables = _tables(fitted, parts, ("facts" if as_json else "words") if witness else None)
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]

@@ -56,7 +56,7 @@ def report(
     columns = Columns.of(reading)
     if group is not None:
         columns = dataclasses.replace(columns, keep=(group,))
-    fitted, _, bags = read_both(model, data, columns, reading.format)
+    fitted, _, bags = read_both(model, data, columns)
     from fuzzymil.report import write_report
 
     with helped_fits(1 if no_cross_validation or held_out else folds, bags), progress() as show:

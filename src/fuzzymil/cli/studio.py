@@ -66,7 +66,7 @@ def studio(
     from fuzzymil.studio.server import Studio
 
     columns = Columns.of(reading)
-    made = Studio(_session(rules, data, demo, columns, reading.format), port)
+    made = Studio(_session(rules, data, demo, columns), port)
 
     def ready() -> None:
         if as_json:
@@ -86,7 +86,7 @@ def studio(
         made.run(ready)
 
 
-def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns, format: str | None) -> Session:
+def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns) -> Session:
     from fuzzymil.studio import Session
     from fuzzymil.studio.document import Data
     from fuzzymil.studio.start import demo_bags, demo_document, readable_part, starting_rules
@@ -97,7 +97,7 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
     if rules is not None and data is None and _holds_data(rules):
         rules, data = None, rules
     documents, reading, remembered = ([], None, None) if rules is None else _read(rules)
-    opened = None if data is None else _data(data, columns, format, remembered)
+    opened = None if data is None else _data(data, columns, remembered)
     bags = None if opened is None else opened.bags
     draft = None
     if documents is None:  # a text with mistakes
@@ -146,12 +146,12 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
     return list(map(Document.of, read_all_rules(path))), model._class_reading(), columns
 
 
-def _data(path: Path, columns: Columns, format: str | None, remembered: Columns | None) -> Data:
+def _data(path: Path, columns: Columns, remembered: Columns | None) -> Data:
     from fuzzymil.cli._inputs import read_data
     from fuzzymil.studio.document import Data
 
-    found = read_data(path, columns, format, remembered=remembered)
-    read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": format}
+    found = read_data(path, columns, remembered=remembered)
+    read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": columns.format}
     read_with |= {**found.columns.notation(), "encoding": found.columns.encoding}
     told = {name: value for name, value in read_with.items() if value is not None}
     is_stored = path.is_file() or path.is_dir()  # what came through a pipe cannot be read again

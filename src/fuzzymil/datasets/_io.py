@@ -31,12 +31,15 @@ class Guess:
         format fixes them, or the file has no labels.
     encoding : str or None
         Of a text file; None is UTF-8.
+    names : tuple of str
+        All columns of a table with names.
     """
 
     format: str
     bag: Column = None
     label: Column = None
     encoding: str | None = None
+    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         known = FORMATS[self.format]
@@ -47,6 +50,7 @@ class Guess:
             for role, at in (("bag", self.bag), ("label", self.label))
             if at is not None
         ]
+        shown += ["each row a bag"] if self.names and self.bag is None else []
         return ", ".join([known.title, *shown, *(["no labels"] if self.label is None else [])])
 
 
@@ -57,12 +61,14 @@ def guess_format(
     bag: Column = None,
     label: Column = None,
     encoding: str | None = None,
+    each_row: bool = False,
+    features: Sequence[str] | None = None,
 ) -> Guess:
     r"""Return how `read_bags` would read a file, without reading its numbers.
 
     Parameters
     ----------
-    path, format, bag, label, encoding
+    path, format, bag, label, encoding, each_row, features
         As for `read_bags`.
 
     Returns
@@ -78,9 +84,11 @@ def guess_format(
     CSV with a header, bag column 'bag', label column 'label'
     """
     file = DataFile(path, encoding)
+    options = ColumnOptions.of(features, (), (), (), False, each_row=each_row)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-        return Guess(known.name, *known.roles(file, bag, label), encoding)
+        names = () if known.column_names is None else tuple(known.column_names(file))
+        return Guess(known.name, *known.roles(file, names, bag, label, options), encoding, names)
 
 
 def read_bags(
@@ -98,6 +106,7 @@ def read_bags(
     decimal: str = ".",
     thousands: str | None = None,
     encoding: str | None = None,
+    each_row: bool = False,
     columns: Columns | None = None,
 ) -> Bags:
     r"""Read bags from a file or folder.
@@ -132,6 +141,8 @@ def read_bags(
         Columns of a CSV or Parquet file to leave out altogether.
     features, categorical, date, exclude_text, keep, decimal, thousands, columns
         See `Bags.from_frame`; for CSV and Parquet files.
+    each_row : bool
+        Whether each row of a CSV or Parquet file is a bag of its own; its id is its number, counted from 1.
     encoding : str, optional
         Encoding of a text file, such as ``"cp1252"``, in which spreadsheets on Windows save CSV. Default: UTF-8.
 
@@ -160,7 +171,7 @@ def read_bags(
     file = DataFile(path, encoding)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
+    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands, each_row)
     unusual = {"decimal": decimal != ".", "thousands": thousands is not None}
     given = {"drop": drop, **vars(options), "number_format": None, **unusual}
     first = next((name for name, value in given.items() if value), None)

@@ -1,10 +1,10 @@
 """File formats for bags, one module each; every module of this folder registers what it reads in `FORMATS`."""
 
 from fuzzymil._utils.registry import import_modules
-from fuzzymil.datasets.formats._fields import INSTANCE_LABEL
+from fuzzymil.datasets.formats._fields import BAG_NAMES, INSTANCE_LABEL
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, MissingFileError
 
-__all__ = ["FORMATS", "INSTANCE_LABEL", "DataFile", "DataFileError", "Format", "MissingFileError"]
+__all__ = ["BAG_NAMES", "FORMATS", "INSTANCE_LABEL", "DataFile", "DataFileError", "Format", "MissingFileError"]
 
 import_modules(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,10 +32,19 @@ ColumnName = str | int | None
 Problem = Callable[[str], Exception]
 
 
-def named_columns(names: Sequence[str], bag: ColumnName, label: ColumnName, error: Problem) -> tuple[str, str | None]:
+def named_columns(
+    names: Sequence[str],
+    bag: ColumnName,
+    label: ColumnName,
+    error: Problem,
+    features: Collection[str] = (),
+    *,
+    each_row: bool = False,
+) -> tuple[str | None, str | None]:
     """Return the bag and label columns of a table: those given, otherwise those recognized by name.
 
-    ``error`` makes an exception from a message and adds where the table is.
+    ``error`` makes an exception from a message and adds where the table is. Columns that are to be ``features`` are
+    not recognized as something else. If each row is a bag, there is no column of bags.
     """
     if "" in names:
         raise error(
@@ -47,8 +56,10 @@ def named_columns(names: Sequence[str], bag: ColumnName, label: ColumnName, erro
         raise error(f"duplicate column {names[at]!r}: rename one")
     known: dict[str, list[str]] = {}
     for name in names:
+        if name in features:
+            continue
         known.setdefault(name.lower(), []).append(name)
-    if bag is None:
+    if bag is None and not each_row:
         bag = _only([name for like in BAG_NAMES for name in known.get(like, ())], "bag", error)
         if bag is None:
             raise error(
@@ -61,9 +72,9 @@ def named_columns(names: Sequence[str], bag: ColumnName, label: ColumnName, erro
             likely = known.get("y", [])
         label = _only(likely, "label", error)
     check_known("column", bag, label, names, error)
-    if bag == label:
+    if bag is not None and bag == label:
         raise error(f"the column {bag!r} cannot be both bag and label: name two columns")
-    return str(bag), None if label is None else str(label)
+    return None if bag is None else str(bag), None if label is None else str(label)
 
 
 def check_known(what: str, bag: object, label: object, names: Sequence[str], error: Problem) -> None:
@@ -89,7 +100,7 @@ def _only(likely: list[str], role: str, error: Problem) -> str | None:
 class Roles:
     """What the columns of a table are, and what the user says about them."""
 
-    bag: str
+    bag: str | None  # None: each row is a bag
     label: str | None
     truth: str | None  # labels of single instances
     features: list[str]
@@ -106,10 +117,10 @@ class Roles:
         error: Problem,
     ) -> Roles:
         """Return the roles of columns; with those of another table, ``columns``, columns to drop may be missing."""
-        bag, label = named_columns(names, bag, label, error)
+        bag, label = named_columns(names, bag, label, error, options.only or (), each_row=options.each_row)
         if columns is not None:
             options = dataclasses.replace(options, drop=tuple(name for name in options.drop if name in names))
-        apart = [bag] if label is None else [bag, label]
+        apart = [name for name in (bag, label) if name is not None]
         try:
             options.check(names, apart)
         except InputError as problem:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from fuzzymil.bags import Bags
+from fuzzymil.bags.table import ColumnOptions
 from fuzzymil.datasets.formats._fields import ColumnName, named_columns
 from fuzzymil.datasets.formats.files import DataFile
 
@@ -78,12 +79,15 @@ class Format:
         """Whether there are columns of the bag id and the label, so that a file without a label has none."""
         return self.columns is not None or self.column_names is not None
 
-    def roles(self, file: DataFile, bag: ColumnName, label: ColumnName) -> tuple[ColumnName, ColumnName]:
+    def roles(
+        self, file: DataFile, names: Sequence[str], bag: ColumnName, label: ColumnName, options: ColumnOptions
+    ) -> tuple[ColumnName, ColumnName]:
         """Return the columns of the bag id and the label: those given, otherwise those recognized."""
         if self.columns is not None:
             return self.columns(file, bag, label)
         if self.column_names is not None:
-            return named_columns(self.column_names(file), bag, label, file.problem)
+            features = options.only or ()
+            return named_columns(names, bag, label, file.problem, features, each_row=options.each_row)
         return None, None
 
 

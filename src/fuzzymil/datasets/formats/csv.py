@@ -276,8 +276,9 @@ def read_csv(
         series[name] = NumberSeries(rows.numbers[at]) if raw is None else TextSeries.of(raw.distinct, raw.codes)
     source = Source(rows.lines, place="line", label=roles.label or "")
     with file.naming_errors():
-        ids = _fields.row_ids(file, rows.texts[places[roles.bag]], source)
-        labels = truth = None
+        ids, labels, truth = np.arange(1, len(rows.lines) + 1), None, None
+        if roles.bag is not None:
+            ids = _fields.row_ids(file, rows.texts[places[roles.bag]], source)
         if roles.label is not None:
             number_format = roles.options.number_format
             labels = _fields.row_labels(file, rows.texts[places[roles.label]], source, number_format)

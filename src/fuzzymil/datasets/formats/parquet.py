@@ -325,7 +325,8 @@ class _Tables:
             else as_series(joined[name].to_numpy(zero_copy_only=False), name)
             for name in self.roles.features
         }
-        return Table(series, np.asarray(ids), labels, truth, Source(np.arange(start, end), label=roles.label or ""))
+        ids = np.arange(start + 1, end + 1) if ids is None else ids
+        return Table(series, ids, labels, truth, Source(np.arange(start, end), label=roles.label or ""))
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
@@ -451,11 +452,11 @@ class ParquetBags:
 
 def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
     """Return the rows where bags begin, and the number of rows; raise if the rows of a bag are not contiguous."""
-    compute = _pyarrow().compute
+    compute, bag = _pyarrow().compute, rows.roles.bag or ""
     starts, keys = [], []
     before = None
-    for at, batch in rows.batches([rows.roles.bag], 0, rows.n_rows):
-        column = _decode(batch.column(rows.roles.bag))
+    for at, batch in rows.batches([bag], 0, rows.n_rows):
+        column = _decode(batch.column(bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
         begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
@@ -470,14 +471,15 @@ def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
             place = rows.place(int(found[later]))
             raise ScatteredBagsError(
                 f"{place}: bag {other} continues here after other bags: to read a table in parts, the rows of a bag "
-                f"must be contiguous; sort the table by {rows.roles.bag!r}."
+                f"must be contiguous; sort the table by {bag!r}."
             )
     return np.append(found, rows.n_rows)
 
 
 def _id_at(rows: _Tables, row: int) -> Any:
-    ((_, batch),) = rows.batches([rows.roles.bag], row, row + 1)
-    return _decode(batch.column(rows.roles.bag))[0].as_py()
+    bag = rows.roles.bag or ""
+    ((_, batch),) = rows.batches([bag], row, row + 1)
+    return _decode(batch.column(bag))[0].as_py()
 
 
 def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
