@@ -64,11 +64,6 @@ def as_array(item: Any) -> Array:
     """Convert an array-like or a tensor to a NumPy array.
 
     Masked entries become ``NaN`` among numbers and None otherwise.
-
-    Examples
-    --------
-    >>> as_array(np.ma.masked_array([1, 2], [False, True]))
-    array([ 1., nan])
     """
     if _is_tensor(item):
         item = item.detach()
@@ -129,11 +124,6 @@ def numeric(item: Any) -> Array:
 
     None and pandas' missing values become ``NaN``. Text is rejected even if it looks like a number, because it is
     usually a code or a category.
-
-    Examples
-    --------
-    >>> numeric([[1, None]])
-    array([[ 1., nan]])
     """
     if type(item) is np.ndarray and item.dtype in _FLOATS:
         return item
@@ -171,14 +161,7 @@ def _number(value: Any, shape: tuple[int, ...], position: int) -> float:
 
 
 def is_sparse(item: Any) -> bool:
-    """Return whether an object is a sparse matrix or array of SciPy, without importing it.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> is_sparse(csr_array(np.eye(2))), is_sparse(np.eye(2))
-    (True, False)
-    """
+    """Return whether an object is a sparse matrix or array of SciPy, without importing it."""
     return hasattr(item, "tocsr") and hasattr(item, "nnz")
 
 
@@ -232,17 +215,7 @@ def read_only(array: Array) -> Array:
 
 
 def is_sealed(array: Array) -> bool:
-    """Return whether nobody can write to the numbers of a `read_only` view: the array behind it is read-only, too.
-
-    Examples
-    --------
-    >>> numbers = np.zeros(3)
-    >>> is_sealed(read_only(numbers))
-    False
-    >>> numbers.flags.writeable = False
-    >>> is_sealed(read_only(numbers))
-    True
-    """
+    """Return whether nobody can write to the numbers of a `read_only` view: the array behind it is read-only, too."""
     behind = array.base
     return isinstance(behind, np.ndarray) and behind.base is None and not behind.flags.writeable
 
@@ -313,13 +286,7 @@ def missing(values: Array) -> npt.NDArray[np.bool_]:
 
 
 def codes(values: Array) -> npt.NDArray[np.int64]:
-    """Return the number of each distinct value, by first appearance; missing values count as equal.
-
-    Examples
-    --------
-    >>> codes(np.array(["b", "a", "b"])).tolist()
-    [0, 1, 0]
-    """
+    """Return the number of each distinct value, by first appearance; missing values count as equal."""
     if not len(values):
         return np.zeros(0, np.int64)
     begins = np.ones(len(values), dtype=bool)

@@ -42,11 +42,6 @@ def class_color(place: int, n_classes: int) -> str:
     """Return the color of a class, by its position among the classes; beyond ten, colors repeat.
 
     Of two classes, the positive one comes last.
-
-    Examples
-    --------
-    >>> class_color(1, 2) == HIGH, class_color(1, 3) == SEVERAL[1]
-    (True, True)
     """
     return (LOW, HIGH)[place] if n_classes == 2 else SEVERAL[place % len(SEVERAL)]
 
@@ -56,11 +51,6 @@ def class_of_rule(said: npt.ArrayLike, *, additive: bool) -> int:
 
     This is the greatest conclusion; of an additive rule, the one that it changes most, up or down: a rule that only
     takes away from one class says nothing about the others.
-
-    Examples
-    --------
-    >>> class_of_rule([0.0, -1.5, 0.0], additive=True), class_of_rule([0.1, 0.2, 0.7], additive=False)
-    (1, 2)
     """
     return int(np.argmax(np.abs(said) if additive else said))
 

@@ -38,13 +38,7 @@ class Bar(NamedTuple):
 
 
 def histogram(values: Array, low: float, high: float, n_bins: int = _BINS) -> str:
-    """Return the SVG path of a histogram of values (n,) from ``low`` to ``high``, without the missing ones.
-
-    Examples
-    --------
-    >>> histogram(np.array([0.0, 0.0, 1.0, np.nan]), 0.0, 1.0)
-    'M0 36V4h5V36M115 36V20h5V36'
-    """
+    """Return the SVG path of a histogram of values (n,) from ``low`` to ``high``, without the missing ones."""
     known = values[~np.isnan(values)]
     counts, _ = np.histogram(known, n_bins, (low, high) if high > low else (low - 0.5, low + 0.5))
     heights = (HEIGHT - 4) * counts / max(int(counts.max(initial=0)), 1)
@@ -66,23 +60,9 @@ def bar(
 ) -> Bar:
     """Return a number as a bar that starts at zero (or at the nearer end of the range).
 
-    Parameters
-    ----------
-    value, low, high : float
-        The number, and the ends of the range.
-    signed : bool
-        Whether positive and negative numbers have their own colors.
-    mark : float, optional
-        Another number to mark.
-    start : float
-        Where the bar starts instead of at zero; it ends at ``start + value``.
-
-    Examples
-    --------
-    >>> bar(0.5, 0.0, 1.0)
-    Bar(start=0, width=60, sign='', zero=None, mark=None)
-    >>> bar(-0.25, 0.0, 1.0, start=0.5)
-    Bar(start=30, width=30, sign='', zero=None, mark=None)
+    ``value``, ``low``, ``high``: the number, and the ends of the range. ``signed``: whether positive and negative
+    numbers have their own colors. ``mark``: another number to mark. ``start``: where the bar starts instead of at zero;
+    it ends at ``start + value``.
     """
     zero = min(max(0.0, low), high)
     first, last = sorted((place(start or zero, low, high), place(start + value, low, high)))
@@ -96,13 +76,7 @@ def bar(
 
 
 def waterfall(amounts: Sequence[float], *, joined: bool, signed: bool) -> list[Bar]:
-    """Return numbers and, last, their sum as bars; joined bars start where the one before ends.
-
-    Examples
-    --------
-    >>> [(drawn.start, drawn.width) for drawn in waterfall([1.0, -0.5, 0.5], joined=True, signed=False)]
-    [(0, 120), (60, 60), (0, 60)]
-    """
+    """Return numbers and, last, their sum as bars; joined bars start where the one before ends."""
     starts = [0.0] * len(amounts)
     if joined:
         starts[1:-1] = np.cumsum(amounts[:-2]).tolist()

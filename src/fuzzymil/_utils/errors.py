@@ -17,13 +17,7 @@ class InputError(ValueError):
 class PlaceError(InputError):
     """What is wrong in one row of a table; readers of files add the name of the file.
 
-    Attributes
-    ----------
-    problem : str
-    place : str
-        Such as "line 7, column 'width'".
-    row : int
-        Counted from 0.
+    ``place``: such as "line 7, column 'width'". ``row``: counted from 0.
     """
 
     def __init__(self, problem: str, place: str, row: int) -> None:
@@ -110,13 +104,7 @@ class UnusedColumnsWarning(UserWarning):
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return a hint such as ``" Did you mean 'product'?"``, or an empty string if no name is similar.
-
-    Examples
-    --------
-    >>> did_you_mean("prodct", ["product", "min"])
-    " Did you mean 'product'?"
-    """
+    """Return a hint such as ``" Did you mean 'product'?"``, or an empty string if no name is similar."""
     word, names = str(word), list(known)[:1000]  # comparing is slow, and this is only a hint
     if len(word) > 100:
         return ""
@@ -126,13 +114,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Join names with commas; long lists and long names are shortened.
-
-    Examples
-    --------
-    >>> listed("abc"), listed(range(15))
-    ('a, b, c', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more')
-    """
+    """Join names with commas; long lists and long names are shortened."""
     every = list(names)
     return ", ".join(f"{name!s:.60}" for name in every[:12]) + (
         f" and {len(every) - 12} more" if len(every) > 12 else ""
@@ -140,27 +122,13 @@ def listed(names: Iterable[object]) -> str:
 
 
 def described(value: object) -> str:
-    """Describe a value in a message: its repr if it is simple, otherwise its type.
-
-    Examples
-    --------
-    >>> described("a word"), described({1, 2})
-    ("'a word'", 'an object of type set')
-    """
+    """Describe a value in a message: its repr if it is simple, otherwise its type."""
     short = value is None or isinstance(value, str | bytes | int | float)
     return reprlib.repr(value) if short else f"an object of type {type(value).__name__}"
 
 
 def known_name(what: str, name: object, known: Collection[str], where: str = "") -> None:
-    """Raise `ParameterError` unless ``name`` is known; the message lists the known names and the most similar one.
-
-    Examples
-    --------
-    >>> known_name("term", "lwo", ["low", "high"], where="of 'x1'")
-    Traceback (most recent call last):
-    ...
-    fuzzymil.ParameterError: Unknown term 'lwo' of 'x1'; choose from low, high. Did you mean 'low'?
-    """
+    """Raise `ParameterError` unless ``name`` is known; the message lists the known names and the most similar one."""
     if not (isinstance(name, str) and name in known):
         place = f" {where}" if where else ""
         hint = did_you_mean(name, known)

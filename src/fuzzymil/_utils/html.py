@@ -62,24 +62,12 @@ _SHEET = Markup("<style>{}</style>").format(
 
 
 def fragment(*parts: Any) -> str:
-    """Return parts of a page as one element that carries its own style; plain text among them is escaped.
-
-    Examples
-    --------
-    >>> fragment("1 < 2").endswith('1 &lt; 2</div>')
-    True
-    """
+    """Return parts of a page as one element that carries its own style; plain text among them is escaped."""
     return str(Markup('<div class="fuzzymil">{}{}</div>').format(_SHEET, joined(parts)))
 
 
 def safe(value: Any) -> Markup:
-    """Return a value as escaped text, its control characters as codes; what is marked as HTML is left alone.
-
-    Examples
-    --------
-    >>> print(safe("<b>"), safe(Markup("<b>")))
-    &lt;b&gt; <b>
-    """
+    """Return a value as escaped text, its control characters as codes; what is marked as HTML is left alone."""
     return value if isinstance(value, Markup) else escape(visible(str(value), keep="\n"))
 
 
@@ -89,13 +77,7 @@ def joined(parts: Iterable[Any]) -> Markup:
 
 
 def element(name: str, *content: Any, kind: str = "", **attributes: str) -> Markup:
-    """Return an element; ``kind`` is its class.
-
-    Examples
-    --------
-    >>> print(element("b", "a & b", kind="rule", title='"'))
-    <b class="rule" title="&#34;">a &amp; b</b>
-    """
+    """Return an element; ``kind`` is its class."""
     given = ({"class": kind} if kind else {}) | attributes
     written = Markup("").join(Markup(' {}="{}"').format(Markup(key), safe(value)) for key, value in given.items())
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), written, joined(content))
@@ -107,13 +89,7 @@ def line(*content: Any, soft: bool = False) -> Markup:
 
 
 def table(caption: str, heads: Sequence[Any], rows: Iterable[Sequence[Any]], *, n_words: int = 1) -> Markup:
-    """Return a table; the first ``n_words`` columns are words, the others numbers.
-
-    Examples
-    --------
-    >>> print(table("Sizes", ["bag", "instances"], [["a", 3]]))  # doctest: +ELLIPSIS
-    <div class="wide"><table><caption>Sizes</caption>...<td class="word">a</td><td>3</td></tr></tbody></table></div>
-    """
+    """Return a table; the first ``n_words`` columns are words, the others numbers."""
 
     def row(name: str, cells: Sequence[Any]) -> Markup:
         return element("tr", *(element(name, cell, kind="word" if n < n_words else "") for n, cell in enumerate(cells)))

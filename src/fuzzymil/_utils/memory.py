@@ -36,17 +36,7 @@ def budget() -> int:
 
 
 def shortage(n_bytes: float) -> str | None:
-    """Return why this many bytes are too many and what to do about it, or None if they fit in the budget.
-
-    Examples
-    --------
-    >>> import os
-    >>> os.environ["FUZZYMIL_MEMORY"] = "1GB"
-    >>> shortage(3e9)
-    'this needs about 3 GB of memory, but only 1 GB may be used (set FUZZYMIL_MEMORY to change that)'
-    >>> shortage(3e6)
-    >>> del os.environ["FUZZYMIL_MEMORY"]
-    """
+    """Return why this many bytes are too many and what to do about it, or None if they fit in the budget."""
     if n_bytes <= _ALWAYS and not os.environ.get(VARIABLE):  # asking the system takes longer than a small inference
         return None
     allowed = budget()
@@ -68,13 +58,7 @@ def give_back() -> None:
 
 
 def size_text(n_bytes: float) -> str:
-    """Return a number of bytes in words.
-
-    Examples
-    --------
-    >>> size_text(2.5e9), size_text(120), size_text(7e16)
-    ('2.5 GB', '120 bytes', '70,000 TB')
-    """
+    """Return a number of bytes in words."""
     for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if n_bytes >= size:
             return f"{float(f'{n_bytes / size:.2g}'):,g} {unit}"

@@ -29,26 +29,7 @@ class ForeignFileError(OSError):
 class OwnFolder:
     """A folder, and the plain files in it that belong to this user.
 
-    Parameters
-    ----------
-    path : Path
-    create : bool
-        Whether to make it if it is not there. Only its user can enter it then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = OwnFolder(Path(tempfile.mkdtemp()))
-    >>> folder.write("a.txt", b"text")
-    >>> folder.read("a.txt")
-    b'text'
-    >>> os.symlink("a.txt", folder.path / "link")
-    >>> try:
-    ...     folder.read("link")
-    ... except ForeignFileError as problem:
-    ...     print(problem.strerror)
-    is a link, which could lead anywhere
-    >>> folder.close()
+    ``create``: whether to make it if it is not there. Only its user can enter it then.
     """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:

@@ -31,10 +31,7 @@ def helped(n_helpers: int) -> Iterator[None]:
     to load scikit-learn. Forks lack the threads of this process, though: there are none where that could matter, nor on
     systems that cannot fork. In the end they are killed, whatever they do.
 
-    Parameters
-    ----------
-    n_helpers : int
-        How many processes, apart from this one; possibly none.
+    ``n_helpers``: how many processes, apart from this one; possibly none.
     """
     global _helpers
     if n_helpers < 1 or not sys.platform.startswith("linux") or threading.active_count() > 1 or not may_be_forked():
@@ -70,20 +67,8 @@ def shared(
     The others begin with the first case, this process with the last. If one of the others dies, this process finishes
     the work.
 
-    Parameters
-    ----------
-    helpers : (Executor, int)
-        Other processes, and their number.
-    cases : sequence of tuples
-        The arguments of each call.
-    here, there : callable
-        What to call in this process, and in the others.
-
-    Examples
-    --------
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> sorted(shared((ThreadPoolExecutor(1), 1), [(2, 5), (3, 2), (10, 3)], pow, pow))
-    [(0, 32), (1, 9), (2, 1000)]
+    ``helpers``: other processes, and their number. ``cases``: the arguments of each call. ``here``, ``there``: what to
+    call in this process, and in the others.
     """
     executor, n_helpers = helpers
     waiting = deque(range(len(cases)))

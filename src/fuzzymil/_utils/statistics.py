@@ -30,12 +30,6 @@ def corrected_t_test(differences: npt.ArrayLike, test_share: float) -> PairedTes
     therefore taken as ``1/n + test_share`` times the sample variance instead of ``1/n``; the share is the number of
     test bags divided by the number of training bags. If all differences are equal, p is 1 for a difference of zero and
     0 otherwise.
-
-    Examples
-    --------
-    >>> found = corrected_t_test([0.1, 0.0, 0.2, 0.1, 0.1], 1 / 4)
-    >>> print(f"{found.mean:.2f} ({found.low:.2f} to {found.high:.2f}), p = {found.p:.3f}")
-    0.10 (-0.03 to 0.23), p = 0.103
     """
     values = np.asarray(differences, float).ravel()
     n = len(values)
@@ -55,13 +49,7 @@ def t_test(mean: float, error: float, n: int) -> PairedTest:
 
 
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p-values (n,) corrected for n simultaneous tests by Holm's method.
-
-    Examples
-    --------
-    >>> holm([0.02, 0.01, 0.5, 0.03]).round(3).tolist()
-    [0.06, 0.04, 0.5, 0.06]
-    """
+    """Return p-values (n,) corrected for n simultaneous tests by Holm's method."""
     values = np.asarray(p_values, float)
     order = np.argsort(values, kind="stable")
     raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
@@ -75,24 +63,9 @@ def ranking_scores(decisions: Array | None, probabilities: Array | None) -> Arra
 
     Of several classes, the output of one says little by itself: whether it is high depends on those of the others.
 
-    Parameters
-    ----------
-    decisions : array of shape (n_bags,) or (n_bags, n_classes), or None
-        What a classifier's ``decision_function`` returns.
-    probabilities : array of shape (n_bags, n_classes), or None
-        What its ``predict_proba`` returns, with the same order of classes.
-
-    Returns
-    -------
-    array of shape (n_bags,), for the second of two classes, or (n_bags, n_classes), or None
-        None if there is neither.
-
-    Examples
-    --------
-    >>> ranking_scores(np.array([-1.5, 2.0]), np.array([[0.8, 0.2], [0.1, 0.9]])).tolist()
-    [-1.5, 2.0]
-    >>> ranking_scores(np.array([[3.0, 3.0, 0.0]]), np.array([[0.49, 0.49, 0.02]])).tolist()
-    [[0.49, 0.49, 0.02]]
+    ``decisions`` (n_bags,) or (n_bags, n_classes): what a classifier's ``decision_function`` returns. ``probabilities``
+    (n_bags, n_classes): what its ``predict_proba`` returns, with the same order of classes. Returned, (n_bags,): None
+    if there is neither.
     """
     if probabilities is None or (decisions is not None and probabilities.shape[1] == 2):
         return decisions
@@ -102,18 +75,7 @@ def ranking_scores(decisions: Array | None, probabilities: Array | None) -> Arra
 def area_under_roc(truth: npt.ArrayLike, scores: npt.ArrayLike, classes: Sequence[Any] | Array) -> float:
     """Return the area under the ROC curve; of more than two classes, the mean over each against the rest.
 
-    Parameters
-    ----------
-    truth : array of shape (n_bags,)
-        With bags of every class.
-    scores : array of shape (n_bags,) or (n_bags, n_classes)
-        See `ranking_scores`.
-    classes : sequence of labels
-
-    Examples
-    --------
-    >>> area_under_roc(["no", "yes", "no", "yes"], [0.1, 0.4, 0.3, 0.2], ["no", "yes"])
-    0.75
+    ``truth`` (n_bags,): with bags of every class. ``scores`` (n_bags,) or (n_bags, n_classes): see `ranking_scores`.
     """
     from sklearn.metrics import roc_auc_score  # deferred: slow to import
 

@@ -47,30 +47,10 @@ class Draft(io.RawIOBase):
     If a folder does not take the content, for instance because its disk is full, everything written so far moves to
     the next folder, and writing continues there.
 
-    Parameters
-    ----------
-    path : path
-        Where the content will be; errors name it.
-    folders : iterable of path
-        The folder to write in, and those to move to.
-    problem : OSError, optional
-        Why the content cannot be delivered, if that is known already.
+    ``path``: where the content will be; errors name it. ``folders``: the folder to write in, and those to move to.
+    ``problem``: why the content cannot be delivered, if that is known already.
 
-    Attributes
-    ----------
-    path : Path
-        Where the draft is.
-    problem : OSError or None
-        Why it is not in the first folder.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> draft = Draft("a.txt", [folder / "missing", folder])
-    >>> draft.write(b"text")
-    4
-    >>> draft.problem.strerror, draft.finish(os.unlink).name
-    ('No such file or directory', 'rescued-a.txt')
+    ``path``: where the draft is. ``problem``: why it is not in the first folder.
     """
 
     def __init__(self, path: str | os.PathLike[str], folders: Iterable[Path], problem: OSError | None = None) -> None:
@@ -285,11 +265,7 @@ def written_atomically(path: Path_, *, precious: bool = True) -> Iterator[IO[byt
     Regular files are replaced, and links are followed. Devices, named pipes and sockets are never replaced: the
     complete content is written to them. Inside `own_names`, links, devices and pipes are replaced, too.
 
-    Parameters
-    ----------
-    path : path
-    precious : bool
-        Whether the content is kept elsewhere if it cannot be written here; only inside `rescuing`.
+    ``precious``: whether the content is kept elsewhere if it cannot be written here; only inside `rescuing`.
     """
     refuges = _refuges() if precious and _rescues.get() else []
     target: Path | None = None

@@ -13,16 +13,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u206
 def visible(text: str, keep: str = "") -> str:
     r"""Return a text with control characters written as their codes.
 
-    Parameters
-    ----------
-    text : str
-    keep : str
-        Characters that stay as they are, such as newlines.
-
-    Examples
-    --------
-    >>> print(visible("\x1b[31mred\u2028"))
-    \u001b[31mred\u2028
+    ``keep``: characters that stay as they are, such as newlines.
     """
     return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
 
@@ -31,13 +22,7 @@ _MINUS = re.compile(r"(?:(?<![\w-])|(?<=\de))-(?=[\d.]|inf)")
 
 
 def typeset(text: str) -> str:
-    """Replace hyphens before numbers by true minus signs; those in dates and words stay.
-
-    Examples
-    --------
-    >>> typeset("-0.5").isascii(), typeset("2e-05").isascii(), typeset("2026-03-01, agent-7").isascii()
-    (False, False, True)
-    """
+    """Replace hyphens before numbers by true minus signs; those in dates and words stay."""
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
@@ -51,14 +36,7 @@ def half_character(text: str) -> int | None:
 
 
 def check_characters(what: str, *texts: object, error: type[Exception] = InputError) -> None:
-    r"""Raise if one of these is text with half of a character.
-
-    Examples
-    --------
-    >>> check_characters("The label", "x\ud800")
-    Traceback (most recent call last):
-    fuzzymil.InputError: The label has half of a character, '\ud800': no file can hold 'x\ud800'.
-    """
+    r"""Raise if one of these is text with half of a character."""
     for text in texts:
         place = half_character(text) if isinstance(text, str) else None
         if isinstance(text, str) and place is not None:

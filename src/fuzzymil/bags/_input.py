@@ -53,13 +53,7 @@ def as_list(values: Any, what: str) -> list[Any]:
 
 
 def column(values: Any, length: int, what: str, of: str) -> Array:
-    """Convert to a 1-D array of the expected length, in which different values stay different.
-
-    Examples
-    --------
-    >>> column([1, "1"], 2, "labels", "bags")  # NumPy alone would make two equal strings of them
-    array([1, '1'], dtype=object)
-    """
+    """Convert to a 1-D array of the expected length, in which different values stay different."""
     if isinstance(values, Sequence) and not isinstance(values, str | bytes):
         values = list(values)
     expected = f"Expected {length} {what}, one for each of the {of}"
@@ -101,16 +95,8 @@ def constant_within(
 ) -> Array:
     """Return the label of each bag, or its value in another column, from those of its rows, which must agree.
 
-    Parameters
-    ----------
-    values : array of shape (n_rows,)
-    bag_of_row : array of int, shape (n_rows,)
-        Numbers of bags, by first appearance.
-    ids : array of shape (n_bags,)
-    where : callable
-        ``where(row)`` names the place of a row.
-    name : str, optional
-        The column, if it is not that of labels.
+    Shapes: ``values`` (n_rows,), ``ids`` (n_bags,). ``bag_of_row`` (n_rows,): numbers of bags, by first appearance.
+    ``where``: ``where(row)`` names the place of a row. ``name``: the column, if it is not that of labels.
     """
     _, first = np.unique(bag_of_row, return_index=True)
     kinds = codes(values)

@@ -100,13 +100,7 @@ class Column:
 
 
 def value_text(value: float, unit: str, categories: Sequence[str] = ()) -> str | None:
-    """Return a category, a date or a time of day as a person writes it; None for other numbers.
-
-    Examples
-    --------
-    >>> value_text(20513.0, DATE), value_text(14.5, HOUR), value_text(1.0, "", ("no", "yes")), value_text(1.0, "m")
-    ('2026-03-01', '14:30', 'yes', None)
-    """
+    """Return a category, a date or a time of day as a person writes it; None for other numbers."""
     if categories:
         place = int(value) if value == value and abs(value) < len(categories) else -1
         return categories[place] if place >= 0 and place == value else "another category"
@@ -309,13 +303,7 @@ def _recode(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
 
 
 def category_key(name: str) -> str:
-    """Return what is compared of the name of a category: case and the number of spaces do not matter.
-
-    Examples
-    --------
-    >>> category_key(" Live  Chat")
-    'live chat'
-    """
+    """Return what is compared of the name of a category: case and the number of spaces do not matter."""
     return " ".join(name.split()).casefold()
 
 

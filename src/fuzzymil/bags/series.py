@@ -56,12 +56,7 @@ _SIGN = re.compile(rf"^([+-]?)\s*[{_SIGNS[1:]}]\s*|\s*[{_SIGNS}]$")
 class NumberFormat:
     """How numbers are written: with a decimal comma, separators of thousands.
 
-    Attributes
-    ----------
-    decimal : "." or ","
-        Decimal separator.
-    thousands : ",", ".", " ", "'" or None
-        Thousands separator; a number may also be written without it.
+    ``decimal``: decimal separator. ``thousands``: thousands separator; a number may also be written without it.
     """
 
     decimal: str = "."
@@ -81,13 +76,7 @@ class NumberFormat:
             )
 
     def parse(self, text: str) -> float | None:
-        """Return the number that a text is, without its sign; None if it is not one.
-
-        Examples
-        --------
-        >>> NumberFormat(",", ".").parse("7.698,09"), NumberFormat().parse("45%"), NumberFormat().parse("7,5")
-        (7698.09, 45.0, None)
-        """
+        """Return the number that a text is, without its sign; None if it is not one."""
         bare = _SIGN.sub(r"\1", text.strip())
         found = _number_pattern(self).fullmatch(bare)
         if found is None:
@@ -107,25 +96,13 @@ class NumberFormat:
         return None if None in found else np.array(found, float)
 
     def is_foreign(self, text: str) -> bool:
-        """Return whether a text is a number with a sign or in another format than this.
-
-        Examples
-        --------
-        >>> [NumberFormat().is_foreign(text) for text in ("7,698.09", "45%", "1.5", "1,2,3", "a")]
-        [True, True, False, False, False]
-        """
+        """Return whether a text is a number with a sign or in another format than this."""
         if self.parse(text) is not None:
             return bool(_unit_sign(text))
         return any(other.parse(text) is not None for other in _ALL_FORMATS)
 
     def advice(self, text: str, texts: Collection[str]) -> str:
-        """Return how to read a text as a number, one of several in a column; empty if it does not look like one.
-
-        Examples
-        --------
-        >>> NumberFormat().advice("14,766", ["14,766"])
-        "'14,766' is 14.766 with decimal=',', and 14766 with thousands=','"
-        """
+        """Return how to read a text as a number, one of several in a column; empty if it does not look like one."""
         ways: dict[float, str] = {}
         for other in _ALL_FORMATS:
             value = other.parse(text)
@@ -190,15 +167,6 @@ def parse_dates(texts: Sequence[str]) -> Array | str:
     A year of four digits comes first or last. Where the day cannot be told from the month (03/04/2026), the other
     values of the column decide; dots mean that the day comes first. Offsets from UTC are left out: the hour is that
     on the wall.
-
-    Examples
-    --------
-    >>> parse_dates(["2026-03-01", "2026-03-02 14:30"])
-    array(['2026-03-01T00:00:00.000000', '2026-03-02T14:30:00.000000'], dtype='datetime64[us]')
-    >>> parse_dates(["25/12/2026", "01/02/2026"]).astype("datetime64[D]").tolist()
-    [datetime.date(2026, 12, 25), datetime.date(2026, 2, 1)]
-    >>> parse_dates(["01/02/2026"])
-    'the day and the month cannot be told apart: write dates as 2026-12-31'
     """
     found = [_MOMENT.fullmatch(text) for text in texts]
     bad = next((text for text, match in zip(texts, found, strict=True) if match is None), None)
@@ -243,13 +211,7 @@ def _moment(match: re.Match[str], *, day_first: bool) -> datetime.datetime:
 
 
 def parse_hours(texts: Sequence[str]) -> Array | None:
-    """Return the hours that all texts mean, or None if they are not all times of day.
-
-    Examples
-    --------
-    >>> parse_hours(["14:30", "9:00 pm"]), parse_hours(["14:30", "noon"])
-    (array([14.5, 21. ]), None)
-    """
+    """Return the hours that all texts mean, or None if they are not all times of day."""
     found = [_CLOCK.fullmatch(text) for text in texts]
     try:
         return np.array([_hours(match.groups()) for match in found if match]) if all(found) else None
@@ -270,24 +232,12 @@ def _hours(parts: Sequence[str | None]) -> float:
 
 
 def days_since_1970(moments: Array) -> Array:
-    """Return days since 1970 of datetime64 values; NaN where they are missing.
-
-    Examples
-    --------
-    >>> days_since_1970(np.array(["1970-01-02T12:00", "NaT"], "datetime64[us]")).tolist()
-    [1.5, nan]
-    """
+    """Return days since 1970 of datetime64 values; NaN where they are missing."""
     return np.asarray((moments.astype("datetime64[us]") - EPOCH) / DAY, float)
 
 
 def date_text(days: float) -> str:
-    """Return the date that a number of days since 1970 is, with its time unless that is midnight.
-
-    Examples
-    --------
-    >>> date_text(20513.0), date_text(20513.5)
-    ('2026-03-01', '2026-03-01 12:00')
-    """
+    """Return the date that a number of days since 1970 is, with its time unless that is midnight."""
     if not math.isfinite(days) or abs(days) > 10_000_000:
         return f"{days:g} days since 1970-01-01"
     minutes = round(days * 24 * 60)
@@ -296,13 +246,7 @@ def date_text(days: float) -> str:
 
 
 def hour_text(hour: float) -> str:
-    """Return the time of day that a number of hours is.
-
-    Examples
-    --------
-    >>> hour_text(14.5), hour_text(-3.0)
-    ('14:30', '-3')
-    """
+    """Return the time of day that a number of hours is."""
     minutes = round(hour * 60) if math.isfinite(hour) else -1
     return f"{minutes // 60:02d}:{minutes % 60:02d}" if 0 <= minutes <= 24 * 60 else f"{hour:g}"
 
@@ -375,13 +319,7 @@ class DateSeries:
 
 
 def is_number(text: str) -> bool:
-    """Return whether text is a plain number or marks a missing one.
-
-    Examples
-    --------
-    >>> [is_number(text) for text in ("1.5e3", "NA", "1_000", "1,5")]
-    [True, True, False, False]
-    """
+    """Return whether text is a plain number or marks a missing one."""
     return text.lower() in MISSING or not np.isnan(as_float(text)) or text.lower().lstrip("+-") == "nan"
 
 
@@ -417,18 +355,8 @@ class TextSeries:
     ) -> TextSeries:
         """Return a column from its values, or from different values and which of them each row has.
 
-        Parameters
-        ----------
-        values : sequence of str
-        codes : array of int, shape (n_rows,), optional
-            Default: each row has its own value.
-        missing : collection of str, optional
-            The words for a missing value, in lower case. Default: those that suit the values.
-
-        Examples
-        --------
-        >>> TextSeries.of(["b", " a", "", "b"])
-        TextSeries(distinct=['b', 'a'], codes=array([ 0,  1, -1,  0]))
+        ``codes`` (n_rows,): default: each row has its own value. ``missing``: the words for a missing value, in lower
+        case. Default: those that suit the values.
         """
         seen: dict[str, int] = {}
         bare = [value.strip() for value in values]
@@ -456,13 +384,7 @@ class TextSeries:
         return np.array([as_float(value) for value in self.distinct])
 
     def parse_numbers(self, number_format: NumberFormat) -> Series:
-        """Return the numbers that all texts are, or the text itself.
-
-        Examples
-        --------
-        >>> TextSeries.of(["7,5", "", "8,25"]).parse_numbers(NumberFormat(","))
-        NumberSeries(numbers=array([7.5 ,  nan, 8.25]), unit='')
-        """
+        """Return the numbers that all texts are, or the text itself."""
         found = number_format.parse_all(self.distinct)
         return self if found is None else NumberSeries(np.append(found, np.nan)[self.codes])
 
@@ -477,15 +399,7 @@ class TextSeries:
 
 
 class TextBuilder:
-    """A column of text that is read row by row; few values that repeat take little memory.
-
-    Examples
-    --------
-    >>> column = TextBuilder(["b", "a"])
-    >>> column.extend(["b"])
-    >>> column.build()
-    TextSeries(distinct=['b', 'a'], codes=array([0, 1, 0]))
-    """
+    """A column of text that is read row by row; few values that repeat take little memory."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._seen: dict[str, int] = {}
@@ -514,15 +428,7 @@ Series = NumberSeries | DateSeries | TextSeries
 
 
 def as_series(column: Any, name: object) -> Series:
-    """Return a column of a data frame, whatever its dtype, as one of the three kinds.
-
-    Examples
-    --------
-    >>> as_series(["a", None, "a"], "channel")
-    TextSeries(distinct=['a'], codes=array([ 0, -1,  0]))
-    >>> as_series(np.array(["2026-03-01"], "datetime64[s]"), "day").moments
-    array(['2026-03-01T00:00:00.000000'], dtype='datetime64[us]')
-    """
+    """Return a column of a data frame, whatever its dtype, as one of the three kinds."""
     try:
         found = arrays.as_array(column)
     except InputError as problem:

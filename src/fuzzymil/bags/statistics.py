@@ -25,11 +25,6 @@ def bag_means(bags: Bags) -> Array:
     """Return the mean of each feature in each bag, shape (n_bags, n_features).
 
     Missing values are left out; without any value, the mean is NaN.
-
-    Examples
-    --------
-    >>> bag_means(Bags.from_list([[[7.0], [8.0]], [[9.0]]])).tolist()
-    [[7.5], [9.0]]
     """
     return _mean(bags.instances, bags)
 
@@ -38,11 +33,6 @@ def bag_deviations(bags: Bags) -> Array:
     """Return the standard deviation of each feature in each bag, shape (n_bags, n_features); 0 for one instance.
 
     Missing values are left out, as in `bag_means`.
-
-    Examples
-    --------
-    >>> bag_deviations(Bags.from_list([[[1.0], [3.0]], [[9.0]]])).tolist()
-    [[1.0], [0.0]]
     """
     return np.asarray(np.sqrt(_mean(np.square(bags.instances - np.repeat(bag_means(bags), bags.sizes, axis=0)), bags)))
 
@@ -74,13 +64,6 @@ def bag_statistics(bags: Bags, statistics: Sequence[str] = THREE) -> Array:
 
     Each of "mean", "min", "max" and "std" has one column per feature; "size", the number of instances, has one column.
     Missing values are left out; a statistic of no value is NaN.
-
-    Examples
-    --------
-    >>> bag_statistics(Bags.from_list([[[1.0, 5.0], [3.0, 5.0]]])).tolist()
-    [[2.0, 5.0, 1.0, 5.0, 3.0, 5.0]]
-    >>> bag_statistics(Bags.from_list([[[1.0, 5.0], [3.0, 5.0]]]), ["std", "size"]).tolist()
-    [[1.0, 0.0, 2.0]]
     """
     return np.hstack([STATISTICS[name](bags) for name in statistics])
 
@@ -93,12 +76,6 @@ def typical_values(bags: Bags, count: int) -> Array:
 
     They divide the known values of the instances evenly: one is the median, ten lie in the middle of the tenths. A
     single category is the most frequent one. Without any known value they are 0. Of very many instances, some are used.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[1.0], [2.0]], [[4.0], [float("nan")], [9.0]]])
-    >>> typical_values(bags, 1).tolist(), typical_values(bags, 2).tolist()
-    ([[3.0]], [[1.75], [5.25]])
     """
     rows = bags.instances[:: max(bags.n_instances // _ENOUGH, 1)]
     shares = (np.arange(count) + 0.5) / count
@@ -137,13 +114,7 @@ def _known_quantiles(rows: Array, shares: Array) -> Array:
 
 
 def fill_missing(bags: Bags, values: Array) -> Bags:
-    """Return bags in which one value per feature, shape (n_features,), takes the place of each missing one.
-
-    Examples
-    --------
-    >>> fill_missing(Bags.from_list([[[1.0], [float("nan")]]]), np.array([7.0]))[0].tolist()
-    [[1.0], [7.0]]
-    """
+    """Return bags in which one value per feature, shape (n_features,), takes the place of each missing one."""
     missing = np.isnan(bags.instances)
     if not missing.any():
         return bags

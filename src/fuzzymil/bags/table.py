@@ -71,24 +71,12 @@ _CAMEL_IDENTIFIER = re.compile(r".*[a-z]I[Dd]")
 class ColumnOptions:
     """What the user says about the columns of a table.
 
-    Attributes
-    ----------
-    only : tuple of str or None
-        The columns to use; None: all that can be used.
-    drop : tuple of str
-        Columns to leave out altogether.
-    categorical : tuple of str
-        Columns whose values are categories, however many there are, and numbers that are codes.
-    date : mapping of str to tuple of str
-        Columns of dates, and what to make of them (`DATE_PARTS`); an empty tuple: what suits them.
-    exclude_text : bool
-        Whether no column of text is used, unless it is named.
-    keep : tuple of str
-        Columns that are not features, but kept beside them.
-    number_format : NumberFormat
-        How numbers are written where they are text.
-    each_row : bool
-        Whether each row is a bag of its own, so that there is no column of bags.
+    ``only``: the columns to use; None: all that can be used. ``drop``: columns to leave out altogether.
+    ``categorical``: columns whose values are categories, however many there are, and numbers that are codes. ``date``:
+    columns of dates, and what to make of them (`DATE_PARTS`); an empty tuple: what suits them. ``exclude_text``:
+    whether no column of text is used, unless it is named. ``keep``: columns that are not features, but kept beside
+    them. ``number_format``: how numbers are written where they are text. ``each_row``: whether each row is a bag of its
+    own, so that there is no column of bags.
     """
 
     only: tuple[str, ...] | None = None
@@ -113,13 +101,7 @@ class ColumnOptions:
         thousands: str | None = None,
         each_row: bool = False,
     ) -> ColumnOptions:
-        """Return options from a user's lists, names and dictionaries.
-
-        Examples
-        --------
-        >>> ColumnOptions.of(None, ["url"], "channel", {"day": "weekday"}, False).date
-        {'day': ('weekday',)}
-        """
+        """Return options from a user's lists, names and dictionaries."""
         parts = date if isinstance(date, Mapping) else dict.fromkeys(_names(date, "columns of dates"), ())
         found = {str(name): _names(some, "parts of a date") for name, some in parts.items()}
         for name, some in found.items():
@@ -380,12 +362,7 @@ class Features(NamedTuple):
 def features_of(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Features:
     """Return the features of a table.
 
-    Parameters
-    ----------
-    table : Table
-    options : ColumnOptions
-    columns : Columns, optional
-        The features to make, as they were made from another table; ``options`` then only drops.
+    ``columns``: the features to make, as they were made from another table; ``options`` then only drops.
     """
     series = {
         name: values.parse_numbers(options.number_format)
@@ -421,12 +398,7 @@ def infer_columns(
 ) -> tuple[Columns, tuple[Unused, ...]]:
     """Return what the columns of a table become, and those that are not used.
 
-    Parameters
-    ----------
-    table : Table
-    options : ColumnOptions
-    bag_of_row : array of int, shape (n_rows,), optional
-        The number of the bag of each row.
+    ``bag_of_row`` (n_rows,): the number of the bag of each row.
     """
     bag_of_row = codes(table.bag) if bag_of_row is None else bag_of_row
     found: list[Column] = []
@@ -464,13 +436,7 @@ def _option_in_python(option: str, name: str) -> str:
 
 
 def unused_in_words(unused: Sequence[Unused], in_words: Callable[[str, str], str] = _option_in_python) -> str:
-    """Return one sentence about columns that are not used; ``in_words(option, name)`` is what to say to use one.
-
-    Examples
-    --------
-    >>> print(unused_in_words([Unused("comment", "1,180 different texts", "categorical")]))
-    Columns not used: comment (1,180 different texts; to use it: categorical=['comment']).
-    """
+    """Return one sentence about columns that are not used; ``in_words(option, name)`` is what to say to use one."""
     shown = [
         f"{name} ({why}{f'; to use it: {in_words(option, name)}' if option else ''})" for name, why, option in unused
     ]
@@ -571,13 +537,7 @@ def _check_numbers(
 
 
 def not_a_number(text: str, advice: str = "", name: str | None = None) -> str:
-    """Return what is wrong with text in a column of numbers, and what to do about it.
-
-    Examples
-    --------
-    >>> not_a_number("wide")
-    "expected a number, found 'wide'; write a number, or nothing if it is unknown"
-    """
+    """Return what is wrong with text in a column of numbers, and what to do about it."""
     if not advice and PLAIN_NUMBERS.is_foreign(text):
         advice = "write numbers with a decimal point, and without separators and signs"
     if not advice and text.startswith(("<", ">", "≤", "≥")):
@@ -627,13 +587,7 @@ def _of_date(name: str, values: Series, bag_of_row: Array, parts: Sequence[str])
 
 
 def why_identifier(name: str, numbers: Array, bag_of_row: Array) -> str:
-    """Return why numbers only tell rows or bags apart; empty if they do not.
-
-    Examples
-    --------
-    >>> why_identifier("row", np.arange(20.0), np.zeros(20)), why_identifier("id", np.array([7.0]), np.zeros(1))
-    ('it numbers the rows', 'an identifier')
-    """
+    """Return why numbers only tell rows or bags apart; empty if they do not."""
     if _is_identifier(name, numbers, bag_of_row):
         return "an identifier"
     return "it numbers the rows" if _counts_rows(numbers) else ""

@@ -234,16 +234,7 @@ class ClippedScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Missing values stay missing.
 
-    Parameters
-    ----------
-    clip : float
-        Number of standard deviations.
-
-    Examples
-    --------
-    >>> rows = [[0.0], [0.0], [2.0], [2.0]]
-    >>> ClippedScaler().fit(rows).transform([[1.0], [2.0], [9.0]]).tolist()
-    [[0.0], [1.0], [1.0]]
+    ``clip``: number of standard deviations.
     """
 
     def __init__(self, clip: float = 3.0) -> None:

@@ -30,12 +30,6 @@ def label_probabilities(evidence: Array, bags: Bags, least: Array) -> Array:
     They minimize ``sum(-p * evidence - entropy(p))``, with evidence in units of the temperature, under the constraint
     that the probabilities of bag b sum to at least ``least[b]``, above 0 and at most its size. All evidence in a bag is
     raised by the same amount, which is 0 if the constraint already holds.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [0.0]], [[0.0], [0.0]]])
-    >>> label_probabilities(np.array([3.0, -3.0, -5.0, -5.0]), bags, np.array([1.0, 1.5])).round(3).tolist()
-    [0.953, 0.047, 0.75, 0.75]
     """
     starts = bags.offsets[:-1]
     filled = least >= bags.sizes  # every label is positive: no finite amount is enough

@@ -39,11 +39,6 @@ def smallest_rectangle(positives: Bags) -> Array:
     The first instance is the most central one. Then the instance that enlarges the rectangle least is added, from a bag
     that has none yet. After each addition, the choices in single bags are exchanged, the best exchange first, as long
     as the rectangle becomes smaller.
-
-    Examples
-    --------
-    >>> smallest_rectangle(Bags.from_list([[[0.0], [5.0]], [[9.0], [5.5]], [[4.0]]])).tolist()
-    [1, 3, 4]
     """
     x, owner = positives.instances, positives.bag_index
     chosen = np.full(positives.n_bags, -1)  # -1: none yet
@@ -96,11 +91,6 @@ def discriminating_features(lower: Array, upper: Array, negatives: Array, margin
     A feature discriminates an instance if the instance lies more than ``margin`` beyond its bounds, or beyond them and
     farther than for any other feature. Features are chosen greedily by the number of remaining instances that they
     discriminate, until no feature discriminates any.
-
-    Examples
-    --------
-    >>> discriminating_features(np.zeros(3), np.ones(3), np.array([[5.0, 0.5, 3.0], [0.5, 0.5, 4.0]]), margin=1.0)
-    array([2])
     """
     excess = np.maximum(lower - negatives, negatives - upper)
     farthest = excess.max(axis=1, keepdims=True)
@@ -118,12 +108,6 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
 
     The density is estimated with Gaussian kernels, so wide that a kernel in the middle of the range has a share ``tau``
     of its mass inside the range. Half of ``epsilon`` lies beyond each bound. Bounds never move inwards.
-
-    Examples
-    --------
-    >>> low, high = expanded(np.array([0.0, 1.0]), tau=0.99, epsilon=0.01)
-    >>> print(f"{low:.3f} {high:.3f}")
-    -0.452 1.452
     """
     low, high = float(values.min()), float(values.max())
     width = (high - low) / 2 / norm.ppf((1 + tau) / 2)

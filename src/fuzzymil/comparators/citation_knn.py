@@ -35,15 +35,6 @@ def hausdorff_distances(bags: Bags, others: Bags | None = None, distance: str = 
 
     "minimal" is the distance of the two nearest instances, "maximal" the classical one: from the instance that is
     farthest from the other bag to that bag.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [1.0]], [[3.0], [9.0]]])
-    >>> hausdorff_distances(bags)
-    array([[0., 2.],
-           [2., 0.]])
-    >>> hausdorff_distances(bags, distance="maximal")[0, 1]
-    np.float64(8.0)
     """
     reduce = HAUSDORFF[distance]
     if others is not None:

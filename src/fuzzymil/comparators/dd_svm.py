@@ -23,12 +23,6 @@ def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]
 
     A concept is dense if its cost is at most the midpoint of the minimum and maximum cost. It is not distinct if its
     scaled point differs from that of a denser one by less than a share ``likeness`` of the latter's length.
-
-    Examples
-    --------
-    >>> at = lambda x, cost: Concept(np.array([x]), np.ones(1), cost)
-    >>> [concept.cost for concept in distinct_concepts([at(1.0, 2.0), at(1.01, 1.0), at(5.0, 2.5), at(7.0, 9.0)], 0.05)]
-    [1.0, 2.5]
     """
     kept: list[Concept] = []
     if not concepts:

@@ -45,12 +45,6 @@ def noisy_or_loss(distances: Array, starts: Array, positive: BoolArray) -> tuple
 
     Distances are scaled and squared; ``starts`` (b,) holds the position of the first instance of each bag. The cost is
     infinite if an instance of a negative bag lies on the concept. The slope is 0 at distance 0.
-
-    Examples
-    --------
-    >>> cost, slopes = noisy_or_loss(np.array([0.7, 0.7, 2.0]), np.array([0, 2]), np.array([True, False]))
-    >>> print(f"{np.exp(-cost):.4f}")  # (1 - (1 - exp(-0.7))²) (1 - exp(-2))
-    0.6455
     """
     with np.errstate(divide="ignore"):  # log 0 = -inf is intended at distance 0
         near = np.minimum(distances, FAR)

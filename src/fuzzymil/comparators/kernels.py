@@ -52,14 +52,7 @@ def kernel_width(gamma: float | str, instances: Array) -> float:
 
 
 def set_kernel(first: WeighedBags, second: WeighedBags, gamma: float) -> Array:
-    """Return the sums (b of first, b of second) of ``exp(-gamma * |x - y|^2)`` over all weighed pairs of instances.
-
-    Examples
-    --------
-    >>> bags = WeighedBags(Bags.from_list([[[0.0], [0.0]], [[1.0]]]), np.ones(3))
-    >>> set_kernel(bags, bags, gamma=np.log(2)).round(6).tolist()
-    [[4.0, 1.0], [1.0, 1.0]]
-    """
+    """Return the sums (b of first, b of second) of ``exp(-gamma * |x - y|^2)`` over all weighed pairs of instances."""
     rows, columns = first.bags, second.bags
     sums = np.empty((rows.n_instances, columns.n_bags))
     for part in gen_batches(rows.n_instances, max(1, CELLS // columns.n_instances)):

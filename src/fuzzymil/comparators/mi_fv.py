@@ -33,12 +33,6 @@ def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
         sum g(x) ((x - m)^2 / s^2 - 1) / sqrt(2 w)
 
     Of shape (n_bags, n_components * (1 + 2 * n_features)): all weights, then all centers, then all widths.
-
-    Examples
-    --------
-    >>> mixture = GaussianMixture(1, covariance_type="diag").fit([[-2.0], [2.0]])  # center 0, width 2
-    >>> fisher_vectors(Bags.from_list([[[2.0], [4.0]]]), mixture).round(3).tolist()
-    [[0.0, 3.0, 2.121]]
     """
     x, starts = bags.instances, bags.offsets[:-1]
     weights, centers, variances = mixture.weights_, mixture.means_, mixture.covariances_  # (K,), (K, d), (K, d)

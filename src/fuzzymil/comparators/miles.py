@@ -19,13 +19,7 @@ __all__ = ["MILES"]
 
 
 def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
-    """Return the likeness ``exp(-gamma * |x - y|^2)`` (n_bags, n_prototypes) to the nearest instance of each bag.
-
-    Examples
-    --------
-    >>> bag_likeness(Bags.from_list([[[0.0], [3.0]]]), np.array([[3.0], [1.0]]), gamma=np.log(2)).tolist()
-    [[1.0, 0.5]]
-    """
+    """Return the likeness ``exp(-gamma * |x - y|^2)`` (n_bags, n_prototypes) to the nearest instance of each bag."""
     lengths = row_norms(prototypes, squared=True)[None]
     nearest = [euclidean_distances(bag, prototypes, Y_norm_squared=lengths, squared=True).min(axis=0) for bag in bags]
     return np.asarray(np.exp(-gamma * np.stack(nearest)))
@@ -36,12 +30,6 @@ def one_norm_machine(rows: Array, positive: BoolArray, C: float) -> tuple[Array,
 
     Minimizes ``sum(|w|) + C * sum(max(0, 1 - y * (rows @ w + b)))``, with y = 1 for positive rows and -1 for the
     others, as a linear program (HiGHS).
-
-    Examples
-    --------
-    >>> weights, intercept = one_norm_machine(np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([False, True]), C=10.0)
-    >>> (weights.round(6) + 0.0).tolist(), round(intercept, 6)
-    ([2.0, 0.0], -1.0)
     """
     n, d = rows.shape
     signed = np.where(positive, 1.0, -1.0)[:, None] * np.column_stack([rows, -rows, np.ones(n)])

@@ -25,12 +25,6 @@ def posterior_kernel(first: Array, second: Array, power: float) -> Array:
 
     The kernel is the cosine of the angle between the shares raised to a power, averaged over mixtures. With small
     powers it depends only on which components occur in a bag, with large ones on the most frequent component.
-
-    Examples
-    --------
-    >>> first, second = np.array([[[0.8, 0.2]]]), np.array([[[0.2, 0.8]]])
-    >>> [round(float(posterior_kernel(first, second, power)[0, 0]), 3) for power in (0.1, 1.0, 4.0)]
-    [0.99, 0.471, 0.008]
     """
     first, second = _unit_powers(first, power), _unit_powers(second, power)
     return np.asarray(np.einsum("mbk,mck->bc", first, second, optimize=True) / len(first))

@@ -34,17 +34,7 @@ class Clusters(NamedTuple):
 
 
 def merge_bags(bags: Bags, n_clusters: int, distance: str = "maximal") -> Clusters:
-    """Merge bags bottom up: repeatedly, the two nearest clusters; a cluster is the union of its bags.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0], [1.0]], [[10.0]], [[2.0]]])
-    >>> clusters = merge_bags(bags, 2)
-    >>> clusters.of_bags.tolist()  # {0, 1} and {2} are 2 apart
-    [0, 1, 0]
-    >>> clusters.between.tolist()  # 10 is that far from 0
-    [[0.0, 10.0], [10.0, 0.0]]
-    """
+    """Merge bags bottom up: repeatedly, the two nearest clusters; a cluster is the union of its bags."""
     over = OVER_INSTANCES[distance]
     starts = bags.offsets[:-1]
     # Distance of each instance to the nearest one of each cluster, (i, u). Unlike the distance between clusters, it is
@@ -159,12 +149,6 @@ def medoids(distances: Array, n_medoids: int) -> Array:
 
     ``distances`` is (n, n). The search starts from the most central object and, one after another, the object farthest
     from those chosen.
-
-    Examples
-    --------
-    >>> places = np.array([0.0, 1.0, 2.0, 8.0, 9.0])
-    >>> medoids(np.abs(places - places[:, None]), 2).tolist()
-    [1, 3]
     """
     chosen = [int(distances.sum(axis=1).argmin())]
     while len(chosen) < n_medoids:

@@ -30,13 +30,7 @@ _CLEAR = 256
 
 
 def decompress(packed: bytes) -> bytes:
-    """Decompress a ``.Z`` file (adaptive Lempel-Ziv-Welch coding with codes of 9 to 16 bits).
-
-    Examples
-    --------
-    >>> decompress(bytes.fromhex("1f9d906a848801"))
-    b'jBb'
-    """
+    """Decompress a ``.Z`` file (adaptive Lempel-Ziv-Welch coding with codes of 9 to 16 bits)."""
     if packed[:2] != _MAGIC or len(packed) < 3:
         raise ValueError("not a .Z file: it does not begin with the bytes 1f 9d")
     widest, can_clear = packed[2] & 0x1F, bool(packed[2] & 0x80)

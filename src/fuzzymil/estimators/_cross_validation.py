@@ -459,15 +459,9 @@ def fitted_models(
 
     They come as they are finished, in any order.
 
-    Parameters
-    ----------
-    models : sequence of estimators
-    X, y : bags and labels
-    insides : sequence of int arrays
-        Positions of the training bags of each model.
-    n_jobs : int, "auto" or None
-        Number of processes. "auto" fits here until enough work is left for other processes to be worth their start.
-        Processes that run already, in the context of `helped`, are always used.
+    ``insides``: positions of the training bags of each model. ``n_jobs``: number of processes. "auto" fits here until
+    enough work is left for other processes to be worth their start. Processes that run already, in the context of
+    `helped`, are always used.
     """
     cases = [(model, X, y, inside) for model, inside in zip(models, insides, strict=True)]
     running = helpers()

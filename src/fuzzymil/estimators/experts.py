@@ -57,14 +57,7 @@ _KEPT = ("threshold", "pos_label", "missing", "n_rules", "init", "learning_rate"
 
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
-    """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> variables_of("inputs", {"hue": {"blue": Gaussian(0.6, 0.1)}})[0].name
-    'hue'
-    """
+    """Return variables from ``{name: {term: set}}``, ``{name: Variable}``, or a sequence of Variables."""
     if given is None:
         return ()
     if not isinstance(given, Mapping):
@@ -777,15 +770,7 @@ def _reordered(rules: RuleBase, order: list[int]) -> RuleBase:
 
 
 def concluding(rules: RuleBase, output: str) -> RuleBase:
-    """Return the rules about a single output.
-
-    Examples
-    --------
-    >>> risk, haste = (Variable(name, TERMS, 0, 1) for name in ("risk", "haste"))
-    >>> texts = ["IF anything THEN risk is negative, haste is positive", "IF anything THEN haste is negative"]
-    >>> print(concluding(RuleBase.parse(texts, [Variable("x")], [risk, haste]), "risk"))
-    Rule 1: IF anything THEN risk is negative
-    """
+    """Return the rules about a single output."""
     kept = [r for r, rule in enumerate(rules.rules) if output in rule.terms]
     if not kept:
         raise ParameterError(f"No rule concludes {output!r}.")
@@ -811,24 +796,8 @@ class Clusters(NamedTuple):
 def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState) -> Clusters:
     """Cluster the instances of each class by k-means.
 
-    Parameters
-    ----------
-    x : array of shape (i, d)
-        Instances, standardized and complete.
-    groups : array of shape (i,)
-        Whole numbers from 0.
-    weights : array of shape (i,)
-        Greater than 0.
-    n_rules : int
-        Number of clusters in all; fewer if a group has fewer distinct instances than its share.
-    rng : RandomState
-
-    Examples
-    --------
-    >>> x = np.array([[-1.0], [-0.8], [0.8], [1.0]])
-    >>> found = clustered(x, np.array([0, 0, 1, 1]), np.ones(4), 2, np.random.RandomState(0))
-    >>> found.centers.round(3).tolist(), found.widths.round(3).tolist(), found.groups.tolist()
-    ([[-0.9], [0.9]], [[0.1], [0.1]], [0, 1])
+    ``x`` (i, d): instances, standardized and complete. ``groups`` (i,): whole numbers from 0. ``weights`` (i,): greater
+    than 0. ``n_rules``: number of clusters in all; fewer if a group has fewer distinct instances than its share.
     """
     owner = np.zeros(len(x), int)  # the cluster of each instance
     labels: list[int] = []

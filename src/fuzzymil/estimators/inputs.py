@@ -154,19 +154,7 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
 def target_names(bags: Bags, y: Any, n_outputs: int) -> tuple[str, ...]:
     """Return the names of numbers to predict: those of the columns that they come from, otherwise ``y``.
 
-    Parameters
-    ----------
-    bags : Bags
-    y : array, Series, data frame or None
-        None: the labels of the bags.
-    n_outputs : int
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> bags = Bags.from_list([[[1.0]], [[2.0]]])
-    >>> target_names(bags, pd.Series([0.5, 0.7], name="price"), 1), target_names(bags, [0.5, 0.7], 1)
-    (('price',), ('y',))
+    ``y``: None: the labels of the bags.
     """
     found: list[Any]
     if y is None or y is bags.labels:
@@ -222,13 +210,7 @@ MOST_CLASSES = 20
 
 
 def holds_classes(labels: Array) -> bool:
-    """Return whether labels look like classes: text, or whole numbers that recur.
-
-    Examples
-    --------
-    >>> holds_classes(np.array([0, 1, 1, 0])), holds_classes(np.array([0.5, 1.25])), holds_classes(np.array(["a"]))
-    (True, False, True)
-    """
+    """Return whether labels look like classes: text, or whole numbers that recur."""
     if labels.ndim > 1:
         return False
     if labels.dtype.kind not in "iuf":
@@ -256,14 +238,6 @@ def positive_class(classes: Array, output: str, pos_label: Any) -> int:
     """Return the position of the one of two classes that a single output is about.
 
     It is the class that the parameter ``pos_label`` or the name of the output says, otherwise the second one.
-
-    Examples
-    --------
-    >>> sick = np.array(["diseased", "healthy"])
-    >>> positive_class(sick, "diseased", None), positive_class(sick, "risk", None)
-    (0, 1)
-    >>> positive_class(sick, "risk", "diseased")
-    0
     """
     named = next((k for k, label in enumerate(classes) if output in names_of_class(label)), None)
     if pos_label is None:
@@ -289,11 +263,7 @@ def one_positive(classes: Array, pos_label: Any) -> None:
 def warn_if_worse_than_chance(output: Array, is_positive: Array, positive: object, other: object) -> None:
     """Warn if rules rank the bags of the other class clearly above those of the class they are about.
 
-    Parameters
-    ----------
-    output : array of shape (n_bags,)
-    is_positive : array of bool, shape (n_bags,)
-    positive, other : labels
+    Shapes: ``output`` (n_bags,), ``is_positive`` (n_bags,).
     """
     n_positive, n_other = int(is_positive.sum()), int((~is_positive).sum())
     if not n_positive or not n_other:
@@ -314,12 +284,6 @@ def classes_of_outputs(outputs: tuple[str, ...], labels: Array) -> tuple[Array, 
     """Return the sorted classes that several outputs represent, and the position of each one's output.
 
     An output is named after its class (``class_1`` for the number 1). Text classes may be absent from the labels.
-
-    Examples
-    --------
-    >>> classes, places = classes_of_outputs(("sky", "grass"), np.array(["grass", "grass"]))
-    >>> classes.tolist(), places
-    (['grass', 'sky'], [1, 0])
     """
     found = np.unique(labels)
     text = all(isinstance(label, str) for label in found.tolist())

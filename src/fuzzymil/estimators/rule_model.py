@@ -58,25 +58,9 @@ class Predictions:
 class ClassReading:
     """How a classifier reads the output of its rules: one output for two classes, or one output per class.
 
-    Parameters
-    ----------
-    classes : array of shape (n_classes,)
-    likely : callable
-        Maps outputs (n_bags, n_outputs) to the probability of each output's class, of the same shape.
-    threshold : float
-        Subtracted from a single output to get the decision value.
-    positive : {0, 1}
-        Which of two classes a single output is about.
-    scale : str
-        See `fuzzymil.explain.Reading`.
-
-    Examples
-    --------
-    >>> reading = ClassReading.of_network(np.array(["no", "yes"]), "squared_error")
-    >>> reading.labels(np.array([[0.2], [0.9]])).tolist()
-    ['no', 'yes']
-    >>> reading.probability(np.array([[0.25]])).tolist()
-    [[0.75, 0.25]]
+    Shapes: ``classes`` (n_classes,). ``likely``: maps outputs (n_bags, n_outputs) to the probability of each output's
+    class, of the same shape. ``threshold``: subtracted from a single output to get the decision value. ``positive``:
+    which of two classes a single output is about. ``scale``: see `fuzzymil.explain.Reading`.
     """
 
     classes: Array

@@ -132,13 +132,6 @@ def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) ->
     Given are log-truths of this shape, where ``-inf`` means exactly zero, and the aggregation's sharpness ``alpha``, a
     number or (n_rules,). Shares are nonnegative; each column sums to one. Where a rule is exactly zero, the instances
     that are exactly zero, and so keep it at zero, share evenly.
-
-    Examples
-    --------
-    >>> instance_shares("bounded", np.log([[0.6], [0.2]]), 1.0).round(2).tolist()
-    [[0.75], [0.25]]
-    >>> instance_shares("max", np.array([[-2e6], [-1e6]]), 1.0).tolist()
-    [[0.0], [1.0]]
     """
     alpha = np.asarray(alpha, float)
     if aggregation in SHARES:
@@ -180,13 +173,6 @@ def quantifier_shares(quantifier: str, count: int | None, log_truth: Array) -> A
     """Return the share (n_instances,) of each instance of a bag in the degree to which a quantified part holds.
 
     Given are log-truths of this shape, where ``-inf`` means exactly zero, and the count of a quantifier that counts.
-
-    Examples
-    --------
-    >>> quantifier_shares("at least", 2, np.log([0.9, 0.2, 0.5])).tolist()
-    [0.5, 0.0, 0.5]
-    >>> quantifier_shares("on average", None, np.log([0.6, 0.2])).round(2).tolist()
-    [0.75, 0.25]
     """
     if quantifier in QUANTIFIER_SHARES:
         return QUANTIFIER_SHARES[quantifier](log_truth, count or 1)

@@ -264,15 +264,7 @@ def _compared(bags: Bags, columns: tuple[int, ...], quantiles: Array | None = No
 def used_features(members: Iterable[RuleBase]) -> list[int]:
     """Return the features that rules use in their conditions or conclusions, in order.
 
-    Parameters
-    ----------
-    members : iterable of RuleBase
-        With the same features.
-
-    Examples
-    --------
-    >>> used_features([RuleBase.from_arrays([[0.0, 1.0]], [[0.3, 0.2]], [[[1.0]]]).edit(without={1: "x1"})])
-    [1]
+    ``members``: with the same features.
     """
     used: set[int] = set()
     for rules in members:

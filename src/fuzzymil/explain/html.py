@@ -23,19 +23,7 @@ _TOLD = 0.01  # of the greatest contribution: of a rule that adds less, the word
 def reasons(explanation: Explanation, sketchers: Sequence[Sketcher] = ()) -> Markup:
     """Return what adds up to the score, what each rule rests on, and what would change without the witnesses.
 
-    Parameters
-    ----------
-    explanation : Explanation
-    sketchers : sequence of Sketcher
-        One per member, to draw the sets of conditions with the values of witnesses; none for words alone.
-
-    Examples
-    --------
-    >>> from fuzzymil.explain import explain
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], output_names=["<sky>"])
-    >>> "&lt;sky&gt;" in reasons(explain(rules, [[[0.1], [0.9]]]))
-    True
+    ``sketchers``: one per member, to draw the sets of conditions with the values of witnesses; none for words alone.
     """
     if explanation.is_uncovered:
         return Markup("")

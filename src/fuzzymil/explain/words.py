@@ -40,13 +40,7 @@ _HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly a
 
 
 def degree(log_value: float, digits: int = 3) -> str:
-    """Return a degree of truth given its logarithm, even if it is below the smallest floating-point number.
-
-    Examples
-    --------
-    >>> degree(math.log(0.25)), degree(-1e4), degree(-math.inf)
-    ('0.25', '1.14e-4343', '0')
-    """
+    """Return a degree of truth given its logarithm, even if it is below the smallest floating-point number."""
     value = math.exp(log_value)
     if value > 1e-300 or log_value == -math.inf:
         return printer.format_number(value, digits)
@@ -56,13 +50,7 @@ def degree(log_value: float, digits: int = 3) -> str:
 
 
 def number_column(values: Sequence[float], *, signed: bool = True) -> list[str]:
-    """Return numbers as a right-aligned column with the same number of decimals, three digits of the greatest.
-
-    Examples
-    --------
-    >>> number_column([0.4021, -0.0213, 0.0])
-    ['+0.402', '-0.021', ' 0.000']
-    """
+    """Return numbers as a right-aligned column with the same number of decimals, three digits of the greatest."""
     size = max(map(abs, values), default=0.0)
     exponent = math.floor(math.log10(size)) if size > 0 else 0
     style = f"{'+' if signed else ''}.{max(2 - exponent, 0)}f" if -4 <= exponent <= 6 else f"{'+' if signed else ''}.2e"
@@ -83,13 +71,7 @@ def signed_number(value: float) -> str:
 
 
 def chance(probability: float) -> str:
-    """Return a probability with three digits; nothing that is merely rounded is called certain or impossible.
-
-    Examples
-    --------
-    >>> chance(0.12345), chance(0.99999), chance(1e-99), chance(1.0)
-    ('0.123', 'above 0.999', 'below 0.001', '1')
-    """
+    """Return a probability with three digits; nothing that is merely rounded is called certain or impossible."""
     if probability in (0.0, 1.0):
         return number(probability)
     return "below 0.001" if probability < 0.001 else "above 0.999" if probability > 0.999 else number(probability)
@@ -150,14 +132,6 @@ def sum_lines(explanation: Explanation, max_rules: int | None = None) -> list[Li
 
     The default of additive rules comes first, then the ``max_rules`` rules that matter most (default: 12 additive ones,
     otherwise 5), the other rules in one line, and what comes from no rule.
-
-    Examples
-    --------
-    >>> from fuzzymil.explain import explain
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0], [9.0]], [[0.3], [0.3], [0.3]], [0, 1, 2])
-    >>> [(line.text, round(line.amount, 2)) for line in sum_lines(explain(rules, [[[0.1], [0.9]]]))]
-    [('Rule 2', 0.5), ('Rule 1', 0.0), ('1 other rule', 0.0), ('y', 0.5)]
     """
     shown, rest = _split(explanation, max_rules)
     lines = [Line(rule.contribution, rule, rule.name) for rule in shown]
@@ -242,13 +216,7 @@ def part_in_words(part: PartExplanation, max_conditions: int) -> str:
 
 
 def in_short(premise: Expression) -> str:
-    """Return a premise as text, many conditions with the same term counted, as those of a prototype.
-
-    Examples
-    --------
-    >>> in_short(And(tuple(Is(name, "prototype1") for name in "abcdefgh")))
-    '8 features are prototype1'
-    """
+    """Return a premise as text, many conditions with the same term counted, as those of a prototype."""
     text = printer.premise_text(premise)
     for part in parts_of(0, premise):
         short = _same_terms(part.premise)

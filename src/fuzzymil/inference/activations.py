@@ -185,16 +185,7 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
 
 
 def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
-    """Return the output of the six layers alone, shape (n_bags, n_outputs), with little memory for many outputs.
-
-    Examples
-    --------
-    >>> sets = {"gaussian": (np.array([[0.0], [1.0]]), np.array([[0.5], [0.5]]))}
-    >>> params = Params(sets, coefs=np.array([[[0.0]], [[1.0]]]), alpha=np.ones(()), conclusion_alpha=np.ones(()))
-    >>> bags = Bags.from_list([[[0.2], [0.9]], [[1.1]]])
-    >>> infer_output(params, {"gaussian": np.ones((2, 1))}, Operators(), bags).round(2).tolist()
-    [[0.52], [0.92]]
-    """
+    """Return the output of the six layers alone, shape (n_bags, n_outputs), with little memory for many outputs."""
     return np.concatenate([part[-1] for part in _inferred(params, masks, operators, bags)])
 
 

@@ -69,13 +69,7 @@ SAMPLINGS: dict[str, Callable[[float, float, int], Array]] = {"cells": cells, "p
 
 
 def limit_set(log_degree: Any, log_mu: Any, implication: str) -> Any:
-    """Return the conclusion (b, c) of a rule with strengths (b, 1) on a set (c,), in logarithms.
-
-    Examples
-    --------
-    >>> np.exp(limit_set(np.log([[0.5]]), np.log([0.25, 1.0]), "min")).tolist()
-    [[0.25, 0.5]]
-    """
+    """Return the conclusion (b, c) of a rule with strengths (b, 1) on a set (c,), in logarithms."""
     xp = namespace(log_mu)
     if implication == "min":
         return xp.minimum(log_degree, log_mu)
@@ -143,13 +137,7 @@ def centroid(membership: Any, y: Any) -> Any:
 
 
 def bisector(membership: Any, y: Any) -> Any:
-    """Value that halves the area under the set; the middle of the gap if a gap does.
-
-    Examples
-    --------
-    >>> bisector(np.array([[1.0, 1.0, 1.0, 3.0], [1.0, 0.0, 0.0, 1.0]]), cells(0.0, 4.0, 4)).tolist()
-    [3.0, 2.0]
-    """
+    """Value that halves the area under the set; the middle of the gap if a gap does."""
     # At the edge after each cell, the area on the left minus that on the right, each summed from its own end,
     # so that a symmetric set has the same rounding on both sides.
     xp = namespace(membership)
@@ -213,13 +201,7 @@ _CACHED = 1 << 15  # numbers in a chunk of bags
 
 
 def plain_suffices(log_degrees: Array, log_mu: Array, implication: str, accumulation: str) -> Array:
-    """Return for which bags (b,) plain numbers will do, given log-degrees (b, p) and the sets' log-memberships (p, c).
-
-    Examples
-    --------
-    >>> plain_suffices(np.array([[-1.0], [-500.0], [-np.inf]]), np.zeros((1, 3)), "min", "max").tolist()
-    [True, False, False]
-    """
+    """Return for which bags (b,) plain numbers do, given log-degrees (b, p) and the sets' log-memberships (p, c)."""
     if implication not in _LIMITS or accumulation not in _JOINS:
         return np.zeros(len(log_degrees), bool)
     height = log_mu.max(axis=1)
@@ -235,15 +217,7 @@ def defuzzify_plain(
     accumulation: str,
     defuzzifier: Callable[[Array, Array], Array],
 ) -> Array:
-    """Return the number (b,) for each bag's joined set over the values ``y`` (c,).
-
-    Examples
-    --------
-    >>> y = np.array([0.0, 1.0, 2.0])
-    >>> centroid = lambda membership, y: (membership * y).sum(axis=1) / membership.sum(axis=1)
-    >>> defuzzify_plain(np.array([[0.5, 1.0]]), np.array([[1.0, 0, 0], [0, 0, 1]]), y, "min", "max", centroid).round(4)
-    array([1.3333])
-    """
+    """Return the number (b,) for each bag's joined set over the values ``y`` (c,)."""
     limit, join = _LIMITS[implication], _JOINS[accumulation]
     ranges = [_support(row) for row in mu]
     n_bags = max(_CACHED // len(y), 1)
@@ -327,17 +301,7 @@ class Conclusions(NamedTuple):
 
 
 def conclude(sets: dict[str, tuple[Any, ...]], concluded: ConcludedOutput, log_firing: Any, default: Any) -> jax.Array:
-    """Return the number (b,) for one output, given log firing strengths (b, r); the default where nothing is concluded.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> great = ConcludedTerm("triangular", (0, 0), ((0, ()),))
-    >>> risk = ConcludedOutput((great,), 0.0, 1.0, 1000, "cells", "product", "max", "centroid")
-    >>> sets = {"triangular": tuple(np.array([[value]]) for value in (0.0, 1.0, 2.0))}
-    >>> conclude(sets, risk, np.array([[-1.0], [-np.inf]]), 0.5).round(3).tolist()
-    [0.667, 0.5]
-    """
+    """Return the number (b,) for one output, given log firing strengths (b, r), or the default if nothing fires."""
     xp = namespace(log_firing)
     places = SAMPLINGS[concluded.sampling](concluded.low, concluded.high, concluded.resolution)
     y = xp.asarray(places, log_firing.dtype)

@@ -31,13 +31,8 @@ class MissingDegrees(NamedTuple):
     def fill(self, log_mu: jax.Array, known: jax.Array, places: Any = ()) -> jax.Array:
         """Return log-memberships (i, ...) with those of missing values in them.
 
-        Parameters
-        ----------
-        log_mu : array of shape (i, ...)
-        known : array that broadcasts with it
-            0 where a value is missing.
-        places : index
-            Of the sets (...) among all (rows, d).
+        Shapes: ``log_mu`` (i, ...). ``known``: 0 where a value is missing. ``places``: of the sets (...) among all
+        (rows, d).
         """
         return namespace(log_mu).where(known > 0, log_mu, self.log_mu[places])
 
@@ -51,20 +46,8 @@ def missing_degrees(
 ) -> MissingDegrees | None:
     """Return to which degree missing values belong to sets; None if nothing is known about any.
 
-    Parameters
-    ----------
-    sets, masks
-        See `fuzzymil.inference.layers.Params`.
-    values : array of shape (t, d) or None
-        What a missing value of each feature stands for; NaN fills columns with fewer values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sets, masks = {"rectangle": (np.zeros((1, 2)), np.ones((1, 2)))}, {"rectangle": np.ones((1, 2))}
-    >>> found = missing_degrees(sets, masks, np.array([[0.5, np.nan], [1.5, np.nan]]))
-    >>> np.exp(found.log_mu).round(6).tolist(), found.settled.tolist()
-    ([[0.5, 1.0]], [[1.0, 0.0]])
+    ``sets``, ``masks``: see `fuzzymil.inference.layers.Params`. ``values`` (t, d): what a missing value of each feature
+    stands for; NaN fills columns with fewer values.
     """
     if values is None and _MISSING not in sets:
         return None

@@ -81,28 +81,9 @@ class MovablePremises:
     Every premise is a conjunction of parts under the product; every part *some*, *all*, *at least* or *on average* of
     a conjunction. Sets without `MembershipFunction.log_mu_slopes`, and conditions under OR and NOT, stay.
 
-    Parameters
-    ----------
-    parts : Parts
-    sets, masks
-        As for `fuzzymil.inference.premises.log_truth_of_parts`.
-    instances : array of shape (i, d)
-    offsets : array of shape (b + 1,)
-    unit : array of shape (d,)
-        Standard deviations of the features.
-    missing_values : array of shape (t, d), optional
-        What a missing value stands for. None: it satisfies every condition.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.premises import Join
-    >>> group = Group(("row", True), (0,), (((0, 0),),), ("sigmoid",))
-    >>> parts = Parts((group,), (("some", 1),), (Join(("part", 0), (0,), ((0,),)),), (0,))
-    >>> sets, masks = {"sigmoid": (np.array([[2.0]]), np.array([[1.0]]))}, {"sigmoid": np.ones((1, 1))}
-    >>> bags = np.array([[0.0], [2.0], [4.0]]), np.array([0, 2, 3])
-    >>> truth, pullback = MovablePremises(parts, sets, masks, *bags, np.ones(1)).evaluate(np.zeros(2))
-    >>> truth[:, 0].round(2).tolist(), pullback(np.ones((2, 1))).round(2).tolist()  # by center, and by slope
-    ([0.5, 0.88], [-0.11, 0.21])
+    Shapes: ``instances`` (i, d), ``offsets`` (b + 1,). ``sets``, ``masks``: as for
+    `fuzzymil.inference.premises.log_truth_of_parts`. ``unit`` (d,): standard deviations of the features.
+    ``missing_values`` (t, d): what a missing value stands for. None: it satisfies every condition.
     """
 
     def __init__(
@@ -344,23 +325,9 @@ class MovableGaussians:
 
     Values and derivatives are computed by matrix products, which is exact enough for standardized features.
 
-    Parameters
-    ----------
-    quantifiers : sequence of str
-        "some" or "on average", one per rule.
-    centers, widths : arrays of shape (r, d)
-    instances : array of shape (i, d)
-        Standardized.
-    offsets : array of shape (b + 1,)
-    missing_values : array of shape (t, d), optional
-        What a missing value stands for. None: it is near every point.
-
-    Examples
-    --------
-    >>> bags = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([0, 2, 3])
-    >>> near = MovableGaussians(["some", "on average"], np.zeros((2, 2)), np.ones((2, 2)), *bags)
-    >>> near.evaluate(np.zeros(near.n_moves))[0].round(2).tolist()
-    [[1.0, 0.57], [0.61, 0.61]]
+    Shapes: ``centers``, ``widths`` (r, d), ``offsets`` (b + 1,). ``quantifiers``: "some" or "on average", one per rule.
+    ``instances`` (i, d): standardized. ``missing_values`` (t, d): what a missing value stands for. None: it is near
+    every point.
     """
 
     def __init__(

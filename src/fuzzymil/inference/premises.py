@@ -95,14 +95,7 @@ HEDGES: dict[str, LogFunction] = {
 
 
 def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return the degree of ``x`` in a set modified by hedges, an array of the same shape.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> hedged(Triangular(0, 1, 2), ("not", "very"), [0.5, 1.0]).tolist()
-    [0.75, 0.0]
-    """
+    """Return the degree of ``x`` in a set modified by hedges, an array of the same shape."""
     log_mu: Any = chosen.log_membership(x)
     with np.errstate(all="ignore"), in_64_bit():
         for hedge in reversed(hedges):
@@ -174,15 +167,7 @@ def apply_hedges(log_mu: jax.Array, form: Form, known: jax.Array | None) -> jax.
 def join_form(
     form: Form, condition: Callable[[Form], jax.Array], always: jax.Array, t_norm: str, s_norm: str
 ) -> jax.Array:
-    """Return the log-truths of a premise, whose conditions ``condition`` computes; ``always`` is that of no condition.
-
-    Examples
-    --------
-    >>> degrees = np.log([0.5, 0.25])
-    >>> form = ("and", ("not", ("part", 0)), ("part", 1))
-    >>> float(np.exp(join_form(form, lambda leaf: degrees[leaf[1]], np.zeros(()), "min", "max")))
-    0.25
-    """
+    """Return the log-truths of a premise; ``condition`` computes that of a condition, ``always`` is that of none."""
     xp = namespace(always)
     kind = form[0]
     if kind == "not":
@@ -196,13 +181,7 @@ def join_form(
 
 
 def in_order(columns: Sequence[jax.Array], members: Sequence[Sequence[int]]) -> jax.Array:
-    """Put the columns of groups next to each other, in the order of their members' numbers.
-
-    Examples
-    --------
-    >>> in_order([np.array([[2, 0]]), np.array([[1]])], [(2, 0), (1,)]).tolist()
-    [[0, 1, 2]]
-    """
+    """Put the columns of groups next to each other, in the order of their members' numbers."""
     xp = namespace(columns[0])
     order = [member for group in members for member in group]
     place = {member: position for position, member in enumerate(order)}

@@ -120,13 +120,6 @@ def greatest_in_order(values: jax.Array, grouping: Grouping, place: int) -> jax.
     """Return the value at a place of each bag (1 is the greatest), without a gradient; -inf if the bag has fewer.
 
     A NaN anywhere in a bag gives NaN.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.engines.numpy import Runs
-    >>> values = np.array([[3.0], [5.0], [4.0], [7.0]])
-    >>> greatest_in_order(values, Runs(np.array([0, 3, 4])), 2).tolist()
-    [[4.0], [-inf]]
     """
     xp = namespace(values)
     values = engine_of(values).stop_gradient(values)
@@ -152,11 +145,6 @@ def padded_size(n: int) -> int:
     """Round up to one of a few sizes, so that similar data share one compiled program.
 
     There are two sizes per power of two up to 65,536, and eight above, where padding costs more than compiling.
-
-    Examples
-    --------
-    >>> [padded_size(n) for n in (1, 5, 9, 100, 400, 70_000)]
-    [8, 8, 12, 128, 512, 73728]
     """
     if n <= 8:
         return 8

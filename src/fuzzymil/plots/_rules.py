@@ -110,18 +110,6 @@ def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | N
     """Return two features to draw rules over, in their order: those that the most influential rules ask for.
 
     Features that are ``given`` are among them; the rules should influence an ``output`` (default: any).
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE a: high = Sigmoid(1, 1)
-    ... VARIABLE b: high = Sigmoid(1, 1)
-    ... VARIABLE c: high = Sigmoid(1, 1)
-    ... IF SOME c is high THEN y += 2
-    ... IF SOME a is high THEN y -= 3
-    ... ''')
-    >>> leading_features(rules), leading_features(rules, given=[1])
-    ([0, 2], [0, 1])
     """
     moved = np.zeros(rules.n_features)
     for influence, rule in zip(influences(rules, output), rules.rules, strict=True):
@@ -137,15 +125,6 @@ def conditions_about(rules: RuleBase, r: int, d: int) -> Iterator[tuple[str, Mem
     """Yield, for each condition of rule ``r`` on feature ``d``, its quantifier as a short word, its set and its hedges.
 
     A NOT around the condition is a hedge; one around a quantifier is part of the word.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE hue: blue = Gaussian(0.6, 0.1), red = Gaussian(0.1, 0.1)
-    ... IF AT LEAST 3 hue is blue AND NOT (SOME hue is red) THEN sky += 1
-    ... ''')
-    >>> [word for word, *_ in conditions_about(rules, 0, 0)]
-    ['≥ 3', 'not some']
     """
     variable = rules.variables[d]
     for part in rules.parts:

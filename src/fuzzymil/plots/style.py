@@ -43,16 +43,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
-    """Return color, dash and marker of ``n`` series; beyond eight, colors repeat with other dashes and markers.
-
-    Examples
-    --------
-    >>> [style["marker"] for style in distinct(2)]
-    ['o', 's']
-    >>> first, *_, ninth = distinct(9)
-    >>> first["color"] == ninth["color"], first["linestyle"] == ninth["linestyle"]
-    (True, False)
-    """
+    """Return color, dash and marker of ``n`` series; beyond eight, colors repeat with other dashes and markers."""
     rounds = [divmod(place, len(_COLORS)) for place in range(n)]
     return [
         {
@@ -141,24 +132,12 @@ def add_colorbar(figure: Figure, image: Any, axes: Any, label: str, **look: Any)
 
 
 def as_written(text: str) -> str:
-    r"""Escape dollar signs, so that matplotlib draws them instead of starting a formula.
-
-    Examples
-    --------
-    >>> as_written("price [$]")
-    'price [\\$]'
-    """
+    r"""Escape dollar signs, so that matplotlib draws them instead of starting a formula."""
     return text.replace("$", r"\$")
 
 
 def shorten(text: str, width: int) -> str:
-    """Truncate a text to at most ``width`` characters.
-
-    Examples
-    --------
-    >>> shorten("a rather long name", 12)
-    'a rather ...'
-    """
+    """Truncate a text to at most ``width`` characters."""
     return text if len(text) <= width else f"{text[: width - 4].rstrip()} ..."
 
 
@@ -208,16 +187,7 @@ _STEEP = 26  # characters of all names together that fit next to each other on o
 class Scale:
     """How to write the values of a feature.
 
-    Parameters
-    ----------
-    categories : tuple of str
-        Names of the values 0, 1, 2, ...; empty for numbers.
-    unit : str
-
-    Examples
-    --------
-    >>> Scale(("email", "support")).text(1.0), Scale().text(0.25)
-    ('support', '0.25')
+    ``categories``: names of the values 0, 1, 2, ...; empty for numbers.
     """
 
     categories: tuple[str, ...] = ()
@@ -273,12 +243,6 @@ def spread_out(values: Array, scale: Scale, instances: Array) -> Array:
     """Return values (n,) moved a little apart if they are categories, which would otherwise hide each other.
 
     The distance depends on the instance (n, d) alone, so that the same instance is always at the same place.
-
-    Examples
-    --------
-    >>> moved = spread_out(np.zeros(100), Scale(("no", "yes")), np.arange(100.0)[:, None])
-    >>> bool(abs(moved).max() <= 0.3), len(np.unique(moved)) > 50
-    (True, True)
     """
     if not scale.categories:
         return values

@@ -103,16 +103,7 @@ class Answers:
 
 
 def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
-    """Run a fitted model on bags; ``y`` has one label per bag (default: those of the bags, if any).
-
-    Examples
-    --------
-    >>> from fuzzymil.estimators import MISugeno
-    >>> model = MISugeno(rules="VARIABLE hue: blue = Gaussian(0.6, 0.1) IF hue is blue THEN sky = 1")
-    >>> found = answers_of(model.fit([[[0.6]]]), [[[0.6], [0.1]]])
-    >>> found.predictions.tolist(), found.truth is None
-    ([1], True)
-    """
+    """Run a fitted model on bags; ``y`` has one label per bag (default: those of the bags, if any)."""
     if not isinstance(model, RuleModel):
         raise ParameterError(
             "A report needs a model whose rules can be explained (RuleClassifier, RuleRegressor, MIANFIS..., "
@@ -144,12 +135,6 @@ def certainty(output: Array, reading: Reading, described: Array, silent: Array) 
     output (n_bags, n_outputs). For numbers, how well the model knows such bags, ``described`` (n_bags,): the coverage
     or, for rules that were not learned, the logarithm of the greatest firing strength. On ``silent`` bags no rule
     fires.
-
-    Examples
-    --------
-    >>> two = Reading(classes=("no", "yes"), threshold=0.5)
-    >>> certainty(np.array([[0.4], [1.0], [0.0]]), two, np.ones(3), np.array([False, False, True])).round(2).tolist()
-    [0.1, 0.5, -inf]
     """
     if reading.classes is None:
         found = described

@@ -77,15 +77,6 @@ class Performance:
     """Predictions and true labels, by fold: a single one with all bags if there are too few for more.
 
     Curves are about ``positive``; None means the positive class.
-
-    Examples
-    --------
-    >>> fold = Fold(np.array([0, 1, 1, 0]), np.array([0, 1, 0, 0]), np.array([-1.0, 2.0, -0.5, -0.1]))
-    >>> found = Performance(Basis.UNSEEN, (fold,), (0, 1), ("y",))
-    >>> {name: values.tolist() for name, values in found.measures.items()}
-    {'Accuracy': [0.75], 'Balanced accuracy': [0.75], 'Area under the ROC curve': [0.75]}
-    >>> found.confusion.tolist()
-    [[2, 0], [1, 1]]
     """
 
     basis: Basis

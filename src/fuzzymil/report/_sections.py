@@ -123,26 +123,13 @@ def _summary(values: Array) -> dict[str, Any]:
 class RuleUse(RuleCard):
     """A rule, and how much it decides on the bags.
 
-    Attributes
-    ----------
-    member : int
-        Position of its rule base, from 0.
-    conclusions : tuple of (str, float)
-        Each output with the rule's mean conclusion on the bags.
-    linear : bool
-        Whether the conclusions depend on the features.
-    speaks_for, against : object, bool
-        The class that a classifier's rule votes for, or takes away from.
-    kind : str
-        Key by which the list can be filtered.
-    mean_share, max_share : float
-        Share of the (normalized) strength on the bags; of an additive rule, its firing strength.
-    n_leading : int
-        Number of bags on which no other rule of its member is stronger (or adds more).
-    mean_added : float
-        What an additive rule adds on average to the output of its class, or to the first one.
-    dropped : (float, float) or None
-        How much the score falls without the rule, and the standard deviation; None without labels.
+    ``member``: position of its rule base, from 0. ``conclusions``: each output with the rule's mean conclusion on the
+    bags. ``linear``: whether the conclusions depend on the features. ``speaks_for``, ``against``: the class that a
+    classifier's rule votes for, or takes away from. ``kind``: key by which the list can be filtered. ``mean_share``,
+    ``max_share``: share of the (normalized) strength on the bags; of an additive rule, its firing strength.
+    ``n_leading``: number of bags on which no other rule of its member is stronger (or adds more). ``mean_added``: what
+    an additive rule adds on average to the output of its class, or to the first one. ``dropped``: how much the score
+    falls without the rule, and the standard deviation; None without labels.
     """
 
     member: int
@@ -391,13 +378,7 @@ def health_facts(diagnoses: Sequence[Diagnosis], *, additive: bool) -> dict[str,
 
 
 def select_bags(certainty: Array, most: int) -> Array:
-    """Return the positions of the bags to explain: all, or the least and the most certain if there are many.
-
-    Examples
-    --------
-    >>> select_bags(np.array([0.3, 0.1, 0.5, 0.2]), 2).tolist()
-    [1, 2]
-    """
+    """Return the positions of the bags to explain: all, or the least and the most certain if there are many."""
     order = np.argsort(certainty, kind="stable")
     if len(order) <= most:
         return np.arange(len(order))

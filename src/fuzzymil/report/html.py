@@ -27,11 +27,6 @@ def render(template: str, package: str = "fuzzymil.report", /, **context: Any) -
     """Fill in a template of a package; it may extend the report's ``base.html`` and import its ``macros.html``.
 
     A variable of the template that is missing in ``context`` is an error.
-
-    Examples
-    --------
-    >>> render("base.html", title="1 < 2").startswith("<!DOCTYPE html>")
-    True
     """
     return _environment(package).get_template(template).render(context)
 
@@ -102,13 +97,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def label(value: Any) -> str:
-    """Return a label, a prediction or an id; several numbers with commas.
-
-    Examples
-    --------
-    >>> label(np.float64(0.12345)), label(2.0), label(np.array([0.5, 1.0])), label("sky")
-    ('0.123', '2', '0.5, 1', 'sky')
-    """
+    """Return a label, a prediction or an id; several numbers with commas."""
     plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(plain, list):
         return ", ".join(map(label, plain))
@@ -118,13 +107,7 @@ def label(value: Any) -> str:
 
 
 def spread(values: Array, digits: int = 3) -> str:
-    """Return mean ± standard deviation, or the value itself if there is only one.
-
-    Examples
-    --------
-    >>> spread(np.array([0.8, 0.9])), spread(np.array([0.75]))
-    ('0.850 ± 0.071', '0.750')
-    """
+    """Return mean ± standard deviation, or the value itself if there is only one."""
     large = abs(values).max() >= 1e4
     parts = [values.mean()] if len(values) == 1 else [values.mean(), values.std(ddof=1)]
     return typeset(" ± ".join(number(part, 4) if large else f"{part:.{digits}f}" for part in parts))

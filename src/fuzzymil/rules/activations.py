@@ -81,15 +81,7 @@ def infer(base: RuleBase, bags: Any) -> Activations:
 
 
 def infer_output(base: RuleBase, bags: Any) -> Array:
-    """Return ``infer(base, bags).output``, shape (n_bags, n_outputs), with less memory.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1])
-    >>> infer_output(rules, [[[0.0]], [[0.0], [1.0]]]).round(2).tolist()
-    [[0.0], [0.5]]
-    """
+    """Return ``infer(base, bags).output``, shape (n_bags, n_outputs), with less memory."""
     if base.concludes_sets:
         return infer(base, bags).output
     return activations.infer_output(*_arrays_once(base), seen_bags(base, bags))
@@ -393,16 +385,9 @@ def weighted_answers(
 ) -> Array:
     """Return the average or sum (b,) of the numbers that terms stand for; NaN if no rule fires.
 
-    Parameters
-    ----------
-    parts : mapping of str to array of shape (n_bags, n_rules_of_the_term)
-        Log-strengths of the rules that conclude each term.
-    terms : mapping of str to MembershipFunction
-    numbers : mapping of str to array of shape (n_bags,)
-        The numbers of the terms that are formulas; see `computed`.
-    accumulation : str
-        Joins the strengths of one term's rules.
-    method : {"average", "sum"}
+    ``parts`` (n_bags, n_rules_of_the_term): log-strengths of the rules that conclude each term. ``numbers`` (n_bags,):
+    the numbers of the terms that are formulas; see `computed`. ``accumulation``: joins the strengths of one term's
+    rules. ``method``: {"average", "sum"}.
     """
     log_weights = np.column_stack([join_strengths(strengths, accumulation) for strengths in parts.values()])
     said = np.column_stack(
@@ -444,13 +429,7 @@ def clip_to_range(values: Array, variable: Variable) -> Array:
 
 
 def hold_last(values: Array, first: float) -> Array:
-    """Return values (b,) in which each NaN is replaced by the value before it, and at the start by ``first``.
-
-    Examples
-    --------
-    >>> hold_last(np.array([np.nan, 2.0, np.nan, np.nan, 3.0]), 0.5).tolist()
-    [0.5, 2.0, 2.0, 2.0, 3.0]
-    """
+    """Return values (b,) in which each NaN is replaced by the value before it, and at the start by ``first``."""
     last = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
     return np.where(last < 0, first, values[np.maximum(last, 0)])
 
@@ -466,15 +445,7 @@ class Shares(NamedTuple):
 
 
 def log_cuts(rules: RuleBase, log_firing: Array, output: int) -> Array:
-    """Return the log-memberships (b, r, c) of concluded sets, cut off or scaled by the strengths of their rules.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
-    >>> np.exp(log_cuts(RuleBase.parse(text, resolution=2), np.log([[0.5]]), 0)).tolist()
-    [[[0.5, 0.5]]]
-    """
+    """Return the log-memberships (b, r, c) of concluded sets, cut off or scaled by the strengths of their rules."""
     values, degrees = rules.values_of(output), strengths(rules, log_firing, output)
     found = np.full((*log_firing.shape, len(values)), -np.inf)
     terms = rules.outputs[output].terms
@@ -486,16 +457,7 @@ def log_cuts(rules: RuleBase, log_firing: Array, output: int) -> Array:
 
 
 def joined_set(rules: RuleBase, log_firing: Array, output: int) -> tuple[Array, Array]:
-    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `join_sets`.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
-    >>> membership, log_unit = joined_set(RuleBase.parse(text, resolution=2), np.log([[0.5]]), 0)
-    >>> membership.tolist(), np.exp(log_unit).tolist()
-    ([[1.0, 1.0]], [[0.5]])
-    """
+    """Return the joined sets (b, c), and the logarithm of their units (b, 1); see `join_sets`."""
     log_degrees, log_mu = concluded_sets(rules, log_firing, output)
     if not len(log_mu):  # no rule says anything about the output
         return np.zeros((len(log_firing), len(rules.values_of(output)))), np.full((len(log_firing), 1), -np.inf)
@@ -506,15 +468,7 @@ def joined_set(rules: RuleBase, log_firing: Array, output: int) -> tuple[Array, 
 
 
 def shares(rules: RuleBase, log_firing: Array, output: int, numbers: Mapping[str, Array] | None = None) -> Shares:
-    """Return the share and the conclusion of each rule for each bag; ``numbers`` are those of terms with formulas.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> text = "VARIABLE x: any = Ramp(0, 1) OUTPUT y FROM 0 TO 4: all = Rectangle(0, 9) IF x is any THEN y is all"
-    >>> shares(RuleBase.parse(text), np.log([[0.5]]), 0).conclusions.round(6).tolist()
-    [[2.0]]
-    """
+    """Return the share and the conclusion of each rule for each bag; ``numbers`` are those of terms with formulas."""
     n_bags, n_rules = log_firing.shape
     if rules.setting("defuzzify", output) in WEIGHTED:
         return _of_numbers(rules, log_firing, output, numbers or {})

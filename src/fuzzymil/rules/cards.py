@@ -50,22 +50,8 @@ class Condition:
 def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = False) -> tuple[Condition, ...]:
     """Return the conditions of a rule; in a plain conjunction the most selective come first.
 
-    Parameters
-    ----------
-    base : RuleBase
-    r : int
-        Position of the rule.
-    sketcher : Sketcher
-        Of the rules' variables.
-    with_data : bool
-        Whether to draw histograms of the data behind the sets.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0]], [[0.3]], [1], feature_names=["hue"])
-    >>> [(each.text, each.set) for each in conditions(rules, 0, Sketcher(rules.variables, np.zeros((0, 1))))]
-    [('hue is medium', 'Gaussian(0, 0.3)')]
+    ``r``: position of the rule. ``sketcher``: of the rules' variables. ``with_data``: whether to draw histograms of the
+    data behind the sets.
     """
     found: list[Condition] = []
     for part in base.parts:
@@ -94,14 +80,7 @@ def in_numbers(variable: Variable, term: str) -> str:
 
 
 def how_many(part: Part) -> str:
-    """Return how many instances a part is about: ``in some instance``; empty without a quantifier.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules.premise import ANYTHING
-    >>> how_many(Part(0, ANYTHING, "at least", 3)), how_many(Part(0, ANYTHING, "some", None, True))
-    ('in at least 3 instances', 'not in any instance')
-    """
+    """Return how many instances a part is about: ``in some instance``; empty without a quantifier."""
     if part.quantifier is None:
         return ""
     words = {"some": "in some instance", "all": "in all instances", "most": "in most instances"}
@@ -126,32 +105,11 @@ def _ordered(base: RuleBase, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
 class RuleCard:
     """A rule as notebooks and reports show it.
 
-    Attributes
-    ----------
-    index : int
-        Its position, from 0.
-    name, text : str
-        Its name, and the rule in words with its most selective conditions.
-    concluded : str
-        What it concludes, in words.
-    amount : float or None
-        The number that it concludes, if there is a single one.
-    mark : str
-        See `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has none.
-    conditions : tuple of Condition
-        In a plain conjunction the most selective come first.
-    sets : tuple of Condition
-        The sets that it concludes, if any.
-    points : int or None
-        What it concludes in points, if the rules have a ``unit``.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.parse("VARIABLE hue: blue = Gaussian(0.6, 0.1)  IF SOME hue is blue THEN sky += 2")
-    >>> (card,) = rule_cards(rules)
-    >>> card.concluded, card.to_dict()["conditions"]
-    ('sky += 2', [{'text': 'hue is blue', 'set': 'Gaussian(0.6, 0.1)', 'heading': 'in some instance', ...}])
+    ``index``: its position, from 0. ``name``, ``text``: its name, and the rule in words with its most selective
+    conditions. ``concluded``: what it concludes, in words. ``amount``: the number that it concludes, if there is a
+    single one. ``mark``: see `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has
+    none. ``conditions``: in a plain conjunction the most selective come first. ``sets``: the sets that it concludes, if
+    any. ``points``: what it concludes in points, if the rules have a ``unit``.
     """
 
     index: int
@@ -202,23 +160,9 @@ def rule_cards(
 ) -> list[RuleCard]:
     """Return the cards of rules.
 
-    Parameters
-    ----------
-    base : RuleBase
-    sketcher : Sketcher, optional
-        Of the rules' variables. Default: without data.
-    limit : float, optional
-        Above which the conclusion for a single output counts as high. Default: 0 for additive rules, otherwise the
-        mean of the conclusions.
-    with_data : bool
-        Whether to draw histograms of the data behind the sets.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> [(card.name, card.concluded, card.mark) for card in rule_cards(rules)]
-    [('Rule 1', 'y = 0', 'k0'), ('Rule 2', 'y = 1', 'k1')]
+    ``sketcher``: of the rules' variables. Default: without data. ``limit``: above which the conclusion for a single
+    output counts as high. Default: 0 for additive rules, otherwise the mean of the conclusions. ``with_data``: whether
+    to draw histograms of the data behind the sets.
     """
     sketcher = Sketcher(base.variables, np.zeros((0, base.n_features))) if sketcher is None else sketcher
     texts = source.statements(base, SHOWN)
@@ -278,18 +222,7 @@ def _concluded_sets(base: RuleBase) -> list[tuple[Condition, ...]]:
 def rules_html(base: RuleBase, *, limit: float | None = None) -> Markup:
     """Return rules for a notebook: their default, a card for each of the first ones, and what a score means.
 
-    Parameters
-    ----------
-    base : RuleBase
-    limit : float, optional
-        See `rule_cards`.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["<hue>"])
-    >>> "&lt;hue&gt;" in rules_html(rules), "<hue>" in rules_html(rules)
-    (True, False)
+    ``limit``: see `rule_cards`.
     """
     found = []
     if not base.normalize:

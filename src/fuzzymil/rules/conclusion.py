@@ -245,25 +245,13 @@ _COMPARISONS: dict[str, Callable[[Array, float], Array]] = {
 
 
 def check_activation(text: object) -> str:
-    """Return the way of activation if it is one.
-
-    Examples
-    --------
-    >>> check_activation("first 2 0.5")
-    'first 2 0.5'
-    """
+    """Return the way of activation if it is one."""
     _read_activation(text)
     return str(text)
 
 
 def active_strengths(log_firing: Array, activation: str) -> Array:
-    """Return log-strengths (b, r) of the rules that take part; ``-inf`` for the others.
-
-    Examples
-    --------
-    >>> np.exp(active_strengths(np.log([[0.2, 0.8, 0.5]]), "highest 2")).round(3).tolist()
-    [[0.0, 0.8, 0.5]]
-    """
+    """Return log-strengths (b, r) of the rules that take part; ``-inf`` for the others."""
     kind, values = _read_activation(activation)
     if kind == "general":
         return log_firing

@@ -26,19 +26,6 @@ def to_sugeno(base: RuleBase) -> RuleBase:
 
     Their output is the mean of these centers, weighted by the strengths of the rules. A rule that says nothing
     about an output concludes its default. Rules that conclude numbers already stay as they are.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(0, 0.2, 0.4), great = Triangular(0.6, 0.8, 1)
-    ... IF depth is shallow THEN risk is great
-    ... IF depth is deep THEN risk is small
-    ... ''')
-    >>> print(rules.to_sugeno())
-    Rule 1: IF depth is shallow THEN risk = 0.8
-    Rule 2: IF depth is deep THEN risk = 0.2
     """
     if not base.concludes_sets:
         return base
@@ -54,28 +41,7 @@ def to_mamdani(base: RuleBase, **settings: Any) -> RuleBase:
     what it adds; the default becomes a rule about every bag. Sets are scaled (``implication="product"``) and added
     (``accumulation="sum"``), so that the output is above one half exactly where the sum is above 0.
 
-    Parameters
-    ----------
-    **settings
-        As in `Defuzzification`.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> score = RuleBase.parse('''
-    ... VARIABLE hue: red = Gaussian(0.1, 0.1), blue = Gaussian(0.6, 0.1)
-    ... Default: sky = -1
-    ... IF SOME hue is blue THEN sky += 4
-    ... IF SOME hue is red THEN sky -= 2
-    ... ''')
-    >>> rules = score.to_mamdani()
-    >>> print(rules)
-    Rule 1: IF hue is blue THEN sky is positive
-    Rule 2: IF hue is red THEN sky is negative WITH 0.5
-    Rule 3: IF anything THEN sky is negative WITH 0.25
-    >>> bags = [[[0.6]], [[0.1]], [[0.6], [0.1]], [[0.9]]]
-    >>> (rules.infer(bags).output > 0.5).ravel().tolist(), (score.infer(bags).output > 0).ravel().tolist()
-    ([True, False, True, False], [True, False, True, False])
+    ``**settings``: as in `Defuzzification`.
     """
     if base.normalize or base.coefs.shape[2] > 1:
         kind = "with slopes" if not base.normalize else "whose conclusions are averaged"

@@ -32,11 +32,6 @@ def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, flo
     """Return the ends of the axis on which a variable is drawn: its range and the values or, without either, its sets.
 
     Each category has a place of the same width.
-
-    Examples
-    --------
-    >>> axis_of(Variable("channel", categories=["email", "support"]))
-    (-0.5, 1.5)
     """
     return (-0.5, len(variable.categories) - 0.5) if variable.categories else span(variable, values)
 
@@ -45,12 +40,6 @@ def curve_points(sets: Iterable[MembershipFunction], low: float, high: float) ->
     """Return the values (n,) from ``low`` to ``high`` at which the curves of sets are drawn.
 
     They are evenly spaced, dense around each set, which an even grid would miss if it is narrow, and have its corners.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> bool(np.isin([0.1, 0.11, 0.12], curve_points([Triangular(0.1, 0.11, 0.12)], 0.0, 1.0)).all())
-    True
     """
     if not high > low:
         low, high = low - 0.5, low + 0.5
@@ -67,22 +56,8 @@ def curve(
 ) -> Curve:
     """Return the curve of a fuzzy set: figures, reports, notebooks and the studio draw it.
 
-    Parameters
-    ----------
-    chosen : MembershipFunction
-    low, high : float
-        Ends of the axis.
-    hedges : sequence of str
-        ``"not"``, ``"very"`` and so on, the outermost first.
-    at : array of shape (n,), optional
-        Values at which several sets are compared, see `curve_points`. Default: those of this set.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> x, y = curve(Triangular(0, 1, 2), -1.0, 3.0, ["very"])
-    >>> x[[0, -1]].tolist(), float(y[x == 1.0][0]), float(y[x == 0.5][0])
-    ([-1.0, 3.0], 1.0, 0.25)
+    ``low``, ``high``: ends of the axis. ``hedges``: ``"not"``, ``"very"`` and so on, the outermost first. ``at`` (n,):
+    values at which several sets are compared, see `curve_points`. Default: those of this set.
     """
     x = curve_points([chosen], low, high) if at is None else at
     return Curve(x, hedged(chosen, hedges, x))
@@ -121,18 +96,7 @@ class Sketch(NamedTuple):
 class Sketcher:
     """Draws the sets of variables over the range of the data.
 
-    Parameters
-    ----------
-    variables : sequence of Variable
-    instances : array of shape (n_instances, n_variables)
-        As the rules see them.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> hue = Variable("hue", {"blue": Triangular(0.4, 0.6, 0.8)}, low=0.0, high=1.0)
-    >>> Sketcher([hue], np.array([[0.1], [0.9]])).draw("hue", "blue", value=0.5)
-    Sketch(low=0.0, high=1.0, points='0,34 48,34 72,3 96,34 120,34', histogram='', mark=60, names=())
+    ``instances`` (n_instances, n_variables): as the rules see them.
     """
 
     def __init__(self, variables: Sequence[Variable], instances: Array) -> None:
@@ -152,15 +116,8 @@ class Sketcher:
     ) -> Sketch:
         """Return a drawing of a set.
 
-        Parameters
-        ----------
-        variable, term : str
-        hedges : tuple of str
-            ``"not"``, ``"very"`` and so on, the outermost first.
-        value : float, optional
-            Value to mark.
-        with_data : bool
-            Whether to draw a histogram of the data behind the set.
+        ``hedges``: ``"not"``, ``"very"`` and so on, the outermost first. ``value``: value to mark. ``with_data``:
+        whether to draw a histogram of the data behind the set.
         """
         low, high = self._spans[variable]
         key = (variable, term, hedges)
@@ -173,27 +130,14 @@ class Sketcher:
 
 
 def outline(chosen: MembershipFunction, hedges: tuple[str, ...], low: float, high: float) -> str:
-    """Return the points of a set's curve for SVG, as few as the eye needs.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Triangular
-    >>> outline(Triangular(0, 1, 2), (), 0.0, 2.0)
-    '0,34 60,3 120,34'
-    """
+    """Return the points of a set's curve for SVG, as few as the eye needs."""
     x, mu = curve(chosen, low, high, hedges)
     points = np.column_stack([WIDTH * (x - x[0]) / (x[-1] - x[0]), _BOTTOM - (_BOTTOM - _TOP) * mu])
     return " ".join(f"{across:.4g},{down:.3g}" for across, down in simplify_line(points, 0.25).round(1))
 
 
 def simplify_line(points: Array, tolerance: float) -> Array:
-    """Simplify a line of points (n, 2) within a tolerance (Ramer, Douglas and Peucker).
-
-    Examples
-    --------
-    >>> simplify_line(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.0, 2.0]]), 0.1).tolist()
-    [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]
-    """
+    """Simplify a line of points (n, 2) within a tolerance (Ramer, Douglas and Peucker)."""
     kept = {0, len(points) - 1}
     parts = [(0, len(points) - 1)]
     while parts:

@@ -40,13 +40,7 @@ def whole_points(base: RuleBase, unit: float) -> tuple[int, ...] | None:
 
 
 def in_points(points: int) -> str:
-    """Return points with their sign: ``+1 point``, ``-3 points``.
-
-    Examples
-    --------
-    >>> in_points(1), in_points(-3)
-    ('+1 point', '-3 points')
-    """
+    """Return points with their sign: ``+1 point``, ``-3 points``."""
     return f"{points:+d} point{'' if abs(points) == 1 else 's'}"
 
 
@@ -54,13 +48,8 @@ def in_points(points: int) -> str:
 class ScoreRow:
     """What a score means.
 
-    Attributes
-    ----------
-    score : int
-    low, high : int
-        The scores that the row stands for: in the first row all up to it, in the last one all from it on.
-    probability : float
-        At the score.
+    ``low``, ``high``: the scores that the row stands for: in the first row all up to it, in the last one all from it
+    on. ``probability``: at the score.
     """
 
     score: int
@@ -86,14 +75,7 @@ class ScoreRow:
 class ScoreTable:
     """The probability for each score; between two scores, it lies between theirs.
 
-    Attributes
-    ----------
-    unit : float
-        Logits per point.
-    default : float
-        Logit of score 0.
-    rows : tuple of ScoreRow
-        By score.
+    ``unit``: logits per point. ``default``: logit of score 0. ``rows``: by score.
     """
 
     unit: float

@@ -172,13 +172,7 @@ def _check_parts(parts: tuple[object, ...]) -> None:
 
 
 def inside(premise: Expression) -> tuple[Expression, ...]:
-    """Return the premises directly inside another.
-
-    Examples
-    --------
-    >>> inside(Not(Is("hue", "blue")))
-    (Is(variable='hue', term='blue', hedges=()),)
-    """
+    """Return the premises directly inside another."""
     if isinstance(premise, Is):
         return ()
     return (premise.part,) if isinstance(premise, Not | Quantified) else premise.parts
@@ -188,13 +182,7 @@ ANYTHING = And()
 
 
 def conjunction(antecedent: Mapping[str, str]) -> Expression:
-    """Return ``variable is term AND ...`` for a mapping of variables to terms.
-
-    Examples
-    --------
-    >>> conjunction({"hue": "blue"})
-    And(parts=(Is(variable='hue', term='blue', hedges=()),))
-    """
+    """Return ``variable is term AND ...`` for a mapping of variables to terms."""
     return And(tuple(Is(str(variable), str(term)) for variable, term in antecedent.items()))
 
 
@@ -207,13 +195,7 @@ def conditions(premise: Expression) -> Iterator[Is]:
 
 
 def negations(premise: Expression, negated: bool = False) -> Iterator[bool]:
-    """Iterate over whether each condition, from left to right, is inside an odd number of NOTs.
-
-    Examples
-    --------
-    >>> list(negations(Not(Or((Is("hue", "blue"), Not(Is("hue", "green")))))))
-    [True, False]
-    """
+    """Iterate over whether each condition, from left to right, is inside an odd number of NOTs."""
     if isinstance(premise, Is):
         yield negated
     for part in inside(premise):
@@ -221,13 +203,7 @@ def negations(premise: Expression, negated: bool = False) -> Iterator[bool]:
 
 
 def depth(premise: Expression) -> int:
-    """Count the levels of a premise, one per hedge; without recursion, since it guards against too many levels.
-
-    Examples
-    --------
-    >>> depth(Is("hue", "blue")), depth(Not(Is("hue", "blue", ("very",))))
-    (1, 3)
-    """
+    """Count the levels of a premise, one per hedge; without recursion, since it guards against too many levels."""
     greatest, open_parts = 0, [(premise, 1)]
     while open_parts:
         node, level = open_parts.pop()
@@ -271,13 +247,7 @@ def _check_quantified(premise: Expression) -> None:
 
 
 def is_quantified(premise: Expression) -> bool:
-    """Return whether a premise is about the bag: whether there is a quantifier in it.
-
-    Examples
-    --------
-    >>> is_quantified(Not(Quantified("some", Is("hue", "blue")))), is_quantified(Is("hue", "blue"))
-    (True, False)
-    """
+    """Return whether a premise is about the bag: whether there is a quantifier in it."""
     return isinstance(premise, Quantified) or any(map(is_quantified, inside(premise)))
 
 
@@ -285,11 +255,6 @@ def asked_of_one(premise: Expression) -> Expression:
     """Return the premise as it is asked of one instance: ``AT LEAST 3`` asks whether the instance is among the three.
 
     A count of the instances themselves remains a question about the bag.
-
-    Examples
-    --------
-    >>> asked_of_one(Quantified("at least", Is("hue", "blue"), 3)).count
-    1
     """
     if isinstance(premise, Is):
         return premise
@@ -302,13 +267,7 @@ def asked_of_one(premise: Expression) -> Expression:
 
 
 def simplified(premise: Expression) -> Expression:
-    """Return the premise without ANDs and ORs of a single part, which text cannot express.
-
-    Examples
-    --------
-    >>> simplified(Or((And((Is("hue", "blue"),)),)))
-    Is(variable='hue', term='blue', hedges=())
-    """
+    """Return the premise without ANDs and ORs of a single part, which text cannot express."""
     if isinstance(premise, Is):
         return premise
     if isinstance(premise, Not | Quantified):
@@ -318,14 +277,7 @@ def simplified(premise: Expression) -> Expression:
 
 
 def premise_key(premise: Expression) -> Hashable:
-    """Return a key that premises share if they differ only in the order of what AND and OR join.
-
-    Examples
-    --------
-    >>> blue, big = Is("hue", "blue"), Is("size", "big")
-    >>> premise_key(And((blue, big))) == premise_key(And((big, blue)))
-    True
-    """
+    """Return a key that premises share if they differ only in the order of what AND and OR join."""
     if isinstance(premise, Is):
         return premise
     if isinstance(premise, Not):
@@ -340,13 +292,6 @@ def plain_conditions(premise: Expression) -> dict[str, str] | None:
     """Return a dict of variable to term if the premise is a plain conjunction, else None.
 
     A plain conjunction has no OR, NOT, hedge or quantifier, and each variable at most once.
-
-    Examples
-    --------
-    >>> plain_conditions(And((Is("hue", "blue"), Is("size", "big"))))
-    {'hue': 'blue', 'size': 'big'}
-    >>> plain_conditions(Not(Is("hue", "blue"))) is None
-    True
     """
     parts = (premise,) if isinstance(premise, Is) else premise.parts if isinstance(premise, And) else (None,)
     if not all(isinstance(part, Is) and not part.hedges for part in parts):
@@ -384,14 +329,7 @@ class Part:
 
 
 def parts_of(rule: int, premise: Expression) -> list[Part]:
-    """Return the parts of a rule's premise, from left to right.
-
-    Examples
-    --------
-    >>> blue, smooth = Is("hue", "blue"), Is("texture", "smooth")
-    >>> [part.quantifier for part in parts_of(0, And((Quantified("some", blue), Quantified("most", smooth))))]
-    ['some', 'most']
-    """
+    """Return the parts of a rule's premise, from left to right."""
     if not is_quantified(premise):
         return [Part(rule, premise)]
 
@@ -423,13 +361,7 @@ def arrange(
 ) -> Arrangement:
     """Assign every condition a place; a second condition of a part on a variable gets an additional row.
 
-    Parameters
-    ----------
-    premises : sequence of Expression
-    column : mapping
-        Column of each variable.
-    family : callable
-        Returns the name of the family of a condition's set.
+    ``column``: column of each variable. ``family``: returns the name of the family of a condition's set.
     """
     all_parts = [part for rule, premise in enumerate(premises) for part in parts_of(rule, premise)]
     quantified = any(part.quantifier is not None for part in all_parts)

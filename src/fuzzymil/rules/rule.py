@@ -21,13 +21,7 @@ MISSING = "missing"
 
 
 def tidy(comment: str) -> str:
-    r"""Return a comment without blanks at the ends of its lines, as text keeps it.
-
-    Examples
-    --------
-    >>> tidy(" first line \n  second")
-    'first line\nsecond'
-    """
+    r"""Return a comment without blanks at the ends of its lines, as text keeps it."""
     return "\n".join(line.strip() for line in comment.splitlines()).strip()
 
 

@@ -34,21 +34,7 @@ class Committee:
 class Case:
     """The active rules of a document on bags; everything that views show is read from one inference.
 
-    Parameters
-    ----------
-    document : Document
-    bags : Bags, optional
-    model : ClassReading, optional
-        How the model reads its output, if one was opened.
-    others : tuple of Document
-        The other members of a committee.
-
-    Examples
-    --------
-    >>> document = Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1  IF x is not low THEN y = 0")
-    >>> case = Case(document, Bags.from_list([[[0.0]], [[9.0]]], labels=["no", "yes"]))
-    >>> case.decisions.tolist()
-    ['yes', 'no']
+    ``model``: how the model reads its output, if one was opened. ``others``: the other members of a committee.
     """
 
     document: Document

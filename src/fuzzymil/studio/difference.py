@@ -21,15 +21,7 @@ _MOST_FLIPS = 1_000
 
 
 def difference(old: Case, new: Case) -> dict[str, Any]:
-    """Return the difference of two cases on the same bags.
-
-    Examples
-    --------
-    >>> rule = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = {}"
-    >>> found = difference(Case(Document(rule.format(1)), None), Case(Document(rule.format(2)), None))
-    >>> found["rules"][0]["changes"]
-    [{'what': 'y', 'old': '1', 'new': '2'}]
-    """
+    """Return the difference of two cases on the same bags."""
     kinds = ["Mamdani" if case.rules.concludes_sets else "Sugeno" for case in (old, new)]
     if kinds[0] != kinds[1]:
         return {
@@ -147,17 +139,6 @@ def accept_rules(
 
     ``accepted`` are numbers of new rules, ``gone`` those of old ones without a new one that may go; ``default`` says
     whether the new default is taken. Also returned: the terms that were split, as ``"hue.low -> hue.low_2"``.
-
-    Examples
-    --------
-    >>> text = '''VARIABLE x: low = Gaussian({}, 1)  IF x is low THEN y = {}  IF x is not low THEN y = {}'''
-    >>> old, new = (RuleBase.parse(text.format(*numbers)) for numbers in ((0, 1, 0), (0.5, 2, 3)))
-    >>> rules, split = accept_rules(old, new, [2])
-    >>> print(rules)
-    Rule 1: IF x is low THEN y = 1
-    Rule 2: IF x is not low_2 THEN y = 3
-    >>> split
-    ['x.low -> x.low_2']
     """
     for number in accepted:
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= new.n_rules:

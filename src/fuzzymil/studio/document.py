@@ -152,16 +152,9 @@ def check_document(document: Document) -> Document:
 class Data:
     """Bags and where they came from; those of an earlier session are read again when they are first needed.
 
-    Parameters
-    ----------
-    bags : Bags, optional
-        None: in the file at ``path``.
-    name : str
-        What the data are called.
-    columns : mapping, optional
-        The arguments of `fuzzymil.datasets.read_bags` that the file was read with: ``bag``, ``label``, ``format``.
-    path : Path, optional
-        Where the file is. None: the bags came from no file.
+    ``bags``: None: in the file at ``path``. ``name``: what the data are called. ``columns``: the arguments of
+    `fuzzymil.datasets.read_bags` that the file was read with: ``bag``, ``label``, ``format``. ``path``: where the file
+    is. None: the bags came from no file.
     """
 
     def __init__(
@@ -217,20 +210,10 @@ class Data:
 class Context:
     """Where a document stands: opening a file changes it, editing rules does not.
 
-    Parameters
-    ----------
-    name : str
-        What the rules are called.
-    data : Data, optional
-    model : ClassReading, optional
-        How the model reads its output, if one was opened.
-    model_file : Path, optional
-        Where that model is kept. None: it came with the start of the session.
-    members : tuple of Document
-        The rule bases of a committee, whose outputs are averaged; the current document takes the place of one. Empty
-        if there is only one rule base.
-    member : int
-        The place of that one.
+    ``name``: what the rules are called. ``model``: how the model reads its output, if one was opened. ``model_file``:
+    where that model is kept. None: it came with the start of the session. ``members``: the rule bases of a committee,
+    whose outputs are averaged; the current document takes the place of one. Empty if there is only one rule base.
+    ``member``: the place of that one.
     """
 
     name: str = "untitled"

@@ -56,21 +56,7 @@ class Version:
 
 
 class History:
-    """All versions of a document, and the path that undo and redo walk.
-
-    Parameters
-    ----------
-    first : Version
-
-    Examples
-    --------
-    >>> rule = "VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = {}"
-    >>> history = History(Version(Document(rule.format(1)), "Opened", Context()))
-    >>> history.add(Version(Document(rule.format(2)), "Changed rule 1", Context()))
-    >>> history.go("undo")
-    >>> history.current.label, history.redo_label
-    ('Opened', 'Changed rule 1')
-    """
+    """All versions of a document, and the path that undo and redo walk."""
 
     def __init__(self, first: Version) -> None:
         self.versions = [first]
@@ -156,29 +142,10 @@ class History:
 class Journal:
     """An append-only file of records, which one process writes.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the studio was started.
-    name : str
-        Of the rules; a second studio of the same name has a journal of its own.
+    ``folder``: where the studio was started. ``name``: of the rules; a second studio of the same name has a journal of
+    its own.
 
-    Attributes
-    ----------
-    records : list of dict
-        What an earlier session wrote.
-    notice : str or None
-        What could not be read, and where it is now.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Journal(Path(folder), "sky") as journal:
-    ...         journal.append({"undo": True})
-    ...     with Journal(Path(folder), "sky") as journal:
-    ...         journal.records
-    [{'undo': True}]
+    ``records``: what an earlier session wrote. ``notice``: what could not be read, and where it is now.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -260,12 +227,8 @@ class Journal:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record; it is on disk when this returns.
 
-        Raises
-        ------
-        ValueError
-            If the record is nothing that a file can hold: it is left out.
-        OSError
-            If the disk does not take it: it is written before the next one.
+        Raises `ValueError` if the record is nothing that a file can hold: it is left out. Raises `OSError` if the disk
+        does not take it: it is written before the next one.
         """
         self._pending.append(_line(record))
         self._write_pending()

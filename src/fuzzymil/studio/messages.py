@@ -27,13 +27,7 @@ LIMITS = {
 
 
 def json_value(value: Any) -> Any:
-    """Return a value that JSON holds; NaN and infinities become None, arrays lists, anything unknown its text.
-
-    Examples
-    --------
-    >>> json_value({"score": np.array([0.5, np.nan]), "bag": np.int64(3)})
-    {'score': [0.5, None], 'bag': 3}
-    """
+    """Return a value that JSON holds; NaN and infinities become None, arrays lists, anything unknown its text."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):

@@ -253,11 +253,7 @@ def listening_socket(port: int = 0) -> socket.socket:
 class Studio:
     """A session and its web server.
 
-    Parameters
-    ----------
-    session : Session
-    port : int
-        0 lets the system choose.
+    ``port``: 0 lets the system choose.
     """
 
     def __init__(self, session: Session, port: int = 0) -> None:

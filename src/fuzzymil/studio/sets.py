@@ -136,14 +136,7 @@ def _with_shoulder(chosen: MembershipFunction, name: str, x: float) -> Membershi
 
 
 def move_handle(chosen: MembershipFunction, handle: str, x: float) -> MembershipFunction:
-    """Return the set with a handle dragged to ``x``.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> move_handle(Gaussian(0, 1), "width", 2.5), move_handle(Gaussian(0, 1), "move", 2.5)
-    (Gaussian(center=0.0, width=2.5), Gaussian(center=2.5, width=1.0))
-    """
+    """Return the set with a handle dragged to ``x``."""
     if handle == _MOVE:
         kind = type(chosen)
         shift = x - float(kind.peak(*chosen.parameters))
@@ -182,18 +175,8 @@ def to_family(chosen: MembershipFunction, name: str) -> MembershipFunction:
 def quantile_terms(values: Array, n_terms: int, names: Sequence[str] | None = None) -> dict[str, MembershipFunction]:
     """Return triangles, open at both ends, that peak at quantiles of the values and cross at one half.
 
-    Parameters
-    ----------
-    values : array of shape (n,)
-    n_terms : {3, 5, 7}
-    names : sequence of str, optional
-        Names of the terms. Default: *low*, *medium*, *high* and the like.
-
-    Examples
-    --------
-    >>> terms = quantile_terms(np.arange(101.0), 3)
-    >>> [(name, round(float(chosen(25.0)), 2)) for name, chosen in terms.items()]
-    [('low', 0.5), ('medium', 0.5), ('high', 0.0)]
+    Shapes: ``values`` (n,). ``n_terms``: {3, 5, 7}. ``names``: names of the terms. Default: *low*, *medium*, *high* and
+    the like.
     """
     if n_terms not in _PARTITIONS:
         raise ParameterError(f"An automatic partition has 3, 5 or 7 terms, got {n_terms!r}.")

@@ -44,14 +44,7 @@ def demo_bags() -> Bags:
 
 
 def variable_from(name: str, values: Array, column: Column | None = None) -> Variable:
-    """Return a variable with three terms at quantiles of its values (n,), or with the categories of its column.
-
-    Examples
-    --------
-    >>> found = variable_from("hue", np.array([0.0, 1.0, 2.03, np.nan]))
-    >>> found.low, found.high, list(found.terms)
-    (0.0, 2.03, ['low', 'medium', 'high'])
-    """
+    """Return a variable with three terms at quantiles of its values (n,), or with the categories of its column."""
     if column is not None and column.categories:
         return Variable(name, categories=column.categories)
     known = values[np.isfinite(values)]
@@ -66,14 +59,7 @@ def variable_from(name: str, values: Array, column: Column | None = None) -> Var
 
 
 def starting_rules(bags: Bags) -> Document:
-    """Return rules to begin with: the variables of the data, and one rule that concludes the shares of the classes.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0]], [[1.0]], [[2.0]]], labels=["no", "yes", "no"])
-    >>> print(starting_rules(bags).rules)
-    Rule 1: IF anything THEN yes = 0.3333
-    """
+    """Return rules to begin with: the variables of the data, and one rule that concludes the shares of the classes."""
     columns = bags.columns or (None,) * bags.n_features
     variables = [
         variable_from(name, bags.instances[:, d], column)

@@ -670,15 +670,7 @@ VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
 
 
 def view(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one view.
-
-    Examples
-    --------
-    >>> from fuzzymil.studio.document import Document
-    >>> case = Case(Document("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1"), None)
-    >>> view(case, {"type": "variable", "variable": "x"})["terms"][0]["name"]
-    'low'
-    """
+    """Return one view."""
     known_name("view", request.get("type"), VIEWS)
     return {"type": request["type"], **VIEWS[str(request["type"])](case, request)}
 

@@ -33,15 +33,7 @@ def _sources(ending: str) -> dict[str, str]:
 class StudioWidget(anywidget.AnyWidget):
     """The studio as a widget of Jupyter, VS Code or marimo.
 
-    Parameters
-    ----------
-    session : Session
-
-    Attributes
-    ----------
-    session : Session
-    rules : RuleBase
-        The rules as they are now.
+    ``rules``: the rules as they are now.
     """
 
     _esm = _PAGE / "widget.js"

@@ -164,13 +164,7 @@ def _quoted_list(names: Sequence[str]) -> str:
 
 
 def parse_numbers(fields: Sequence[str]) -> tuple[Array, int | None]:
-    """Return fields as numbers, NaN where they are missing, and the place of the first that is no number.
-
-    Examples
-    --------
-    >>> parse_numbers(["1.5", " NA"]), parse_numbers(["1", "1_000"])[1]
-    ((array([1.5, nan]), None), 1)
-    """
+    """Return fields as numbers, NaN where they are missing, and the place of the first that is no number."""
     if "_" not in "".join(fields):  # float() would read 1_000 as a thousand, unlike other programs
         with contextlib.suppress(ValueError):  # a field is missing or not a number: look at each
             return np.fromiter(map(float, fields), np.float64, len(fields)), None
@@ -243,13 +237,6 @@ def parse_ids(values: Iterable[str]) -> Array:
     """Return bag ids: integers if all of them are written as such, otherwise text.
 
     ``007`` stays text, because as a number it would be the same bag as ``7``.
-
-    Examples
-    --------
-    >>> parse_ids(["1", "10"]), parse_ids(["1", "007"])
-    (array([ 1, 10]), array(['1', '007'], dtype='<U3'))
-    >>> parse_ids(["1.0e+00", "2.0e+00"])  # a table of numbers written by MATLAB or NumPy
-    array([1, 2])
     """
     items = [value.strip() for value in values]
     if max(map(len, items), default=0) < 19:
@@ -265,15 +252,7 @@ def parse_ids(values: Iterable[str]) -> Array:
 
 
 def parse_labels(values: Iterable[str]) -> Array:
-    """Return labels: integers if all are whole numbers, else floats if all are numbers, else text.
-
-    Examples
-    --------
-    >>> parse_labels(["1.", "0."]), parse_labels(["0.5", "1"]), parse_labels(["yes", "no"])
-    (array([1, 0]), array([0.5, 1. ]), array(['yes', 'no'], dtype='<U3'))
-    >>> parse_labels(["9007199254740992", "9007199254740993"])  # equal as floats
-    array([9007199254740992, 9007199254740993])
-    """
+    """Return labels: integers if all are whole numbers, else floats if all are numbers, else text."""
     items = [value.strip() for value in values]
     found = _whole_or_floats(items)
     return np.array(items) if found is None else found
@@ -302,13 +281,7 @@ def _whole_or_floats(items: Sequence[str]) -> Array | None:
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that reads back as the same number; empty for ``NaN``.
-
-    Examples
-    --------
-    >>> number_text(46.0), number_text(0.1), number_text(float("nan"))
-    ('46', '0.1', '')
-    """
+    """Return the shortest text that reads back as the same number; empty for ``NaN``."""
     if value != value:
         return ""
     return repr(value).removesuffix(".0")

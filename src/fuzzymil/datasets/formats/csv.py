@@ -44,13 +44,8 @@ _FIRST_ROWS = 200  # by which columns of text are recognized
 class Rows:
     """The rows of delimited text, by the positions of their columns.
 
-    Attributes
-    ----------
-    numbers : dict of int to array of shape (n_rows,)
-    texts : dict of int to TextSeries
-        The columns that are not numbers; nothing counts as missing.
-    lines : array of int, shape (n_rows,)
-        The line on which each row begins.
+    Shapes: ``numbers`` (n_rows,). ``texts``: the columns that are not numbers; nothing counts as missing. ``lines``
+    (n_rows,): the line on which each row begins.
     """
 
     numbers: dict[int, Array]
@@ -103,17 +98,9 @@ def read_rows(
 ) -> Rows:
     """Read rows of text and numbers.
 
-    Parameters
-    ----------
-    file : DataFile
-    texts : collection of int
-        Positions of columns that are text.
-    skipped : collection of int
-        Positions of columns to ignore.
-    header : bool
-        Whether the first row has names.
-    names : mapping of int to str, optional
-        Names of the other columns, if they have to be numbers. Otherwise they are numbers if they have nothing else.
+    ``texts``: positions of columns that are text. ``skipped``: positions of columns to ignore. ``header``: whether the
+    first row has names. ``names``: names of the other columns, if they have to be numbers. Otherwise they are numbers
+    if they have nothing else.
     """
     rows = itertools.islice(rows_of(file), int(header), int(header) + _FIRST_ROWS)
     odd = set(texts)

@@ -268,13 +268,7 @@ class DataFile:
 
 
 def bare_name(path: Path) -> str:
-    """Return a file's name without the suffix of a compression.
-
-    Examples
-    --------
-    >>> bare_name(Path("bags.csv.gz")), bare_name(Path("bags.arff"))
-    ('bags.csv', 'bags.arff')
-    """
+    """Return a file's name without the suffix of a compression."""
     return path.stem if path.suffix.lower() in COMPRESSIONS else path.name
 
 

@@ -267,24 +267,7 @@ def read_variables(content: bytes) -> dict[str, Any]:
     text, a cell array an array of objects, and a struct array a structured array. Functions, objects of
     classes and sparse complex arrays are left out.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file.
-
-    Raises
-    ------
-    DamagedError
-
-    Examples
-    --------
-    >>> import io
-    >>> from scipy.io import savemat
-    >>> file = io.BytesIO()
-    >>> savemat(file, {"x": np.eye(2), "name": "two"})
-    >>> read_variables(file.getvalue())
-    {'x': array([[1., 0.],
-           [0., 1.]]), 'name': array(['two'], dtype='<U3')}
+    ``content``: the whole file. Raises `DamagedError`.
     """
     if len(content) >= 4 and 0 in content[:4]:
         raise DamagedError("it is of level 4, or no MATLAB file at all: save it with -v7")

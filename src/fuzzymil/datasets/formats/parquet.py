@@ -141,13 +141,7 @@ def _id_hashes(ids: Array) -> npt.NDArray[np.uint64]:
 
 
 def _repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
-    """Return pairs of positions with equal keys (earlier, later), sorted by the later one.
-
-    Examples
-    --------
-    >>> _repeated(np.array([5, 3, 7, 3, 5], dtype=np.uint64))
-    [(1, 3), (0, 4)]
-    """
+    """Return pairs of positions with equal keys (earlier, later), sorted by the later one."""
     order = np.argsort(found, kind="stable")
     same = np.flatnonzero(found[order[:-1]] == found[order[1:]])
     return sorted(zip(order[same].tolist(), order[same + 1].tolist(), strict=True), key=lambda pair: pair[1])
@@ -377,16 +371,6 @@ class ParquetBags:
     The rows of a bag must be contiguous: the bag column is scanned once to find where bags begin. A part is one row
     group, or several small ones, extended to whole bags: a bag that continues in the next row group or file belongs to
     the part where it begins. Parameters are those of `fuzzymil.datasets.stream_bags`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from fuzzymil.datasets import make_two_concepts, write_bags
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bags.parquet"
-    >>> write_bags(make_two_concepts(random_state=0), path)
-    >>> table = ParquetBags(path)
-    >>> table.n_parts, table.n_bags, table.feature_names, table.part(0).labels[:3].tolist()
-    (1, 150, ('x1', 'x2'), [1, 1, 1])
     """
 
     def __init__(

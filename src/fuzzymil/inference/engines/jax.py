@@ -228,14 +228,7 @@ _LARGE = 1 << 21  # values that are faster to compute again than to fetch from m
 
 
 def pays(log_r: jax.Array, bags: Packed) -> bool:
-    """Return whether `softmax_of_bags` is faster than the general formula, with its gradient.
-
-    Examples
-    --------
-    >>> bags = Packed(jnp.array([0, 0, 1]), 2)
-    >>> pays(jnp.zeros((3, 1)), bags), pays(jnp.zeros((3, 1 << 20)), bags)
-    (False, True)
-    """
+    """Return whether `softmax_of_bags` is faster than the general formula, with its gradient."""
     return _is_short(bags) or log_r.size > _LARGE
 
 
@@ -256,18 +249,7 @@ class _Pooled(NamedTuple):
 def softmax_of_bags(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> jax.Array:
     """Return the logarithm (b, r) of the mean of r weighted by ``exp(alpha * r)``, like `aggregation.softmax`.
 
-    Parameters
-    ----------
-    log_r : array of shape (i, r)
-    bags : Packed
-    alpha : array of shape () or (r,)
-
-    Examples
-    --------
-    >>> bags = Packed(jnp.array([0, 0, 1]), 2, jnp.array([0, 2, 3]), longest=2)
-    >>> log_r = jnp.log(jnp.array([[0.2], [0.6], [0.5]]))
-    >>> jnp.exp(softmax_of_bags(log_r, bags, jnp.zeros(()))).round(3).tolist()
-    [[0.4000000059604645], [0.5]]
+    Shapes: ``log_r`` (i, r), ``alpha`` () or (r,).
     """
     return _pooled(log_r, bags, alpha).log_mean
 

@@ -32,14 +32,7 @@ __all__ = [
 
 @custom_vmap
 def for_all(good: jax.Array) -> jax.Array:
-    """Return whether this holds for all fits that are computed together, so that they take one branch and not both.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> jax.vmap(for_all)(jnp.array([True, False])).tolist()
-    [False, False]
-    """
+    """Return whether this holds for all fits that are computed together, so that they take one branch and not both."""
     return good
 
 
@@ -87,13 +80,7 @@ def log_truth_of_gaussians(
 
 
 def squares_of(x: jax.Array, known: Known) -> jax.Array | None:
-    """Return the squares that `log_truth_of_gaussians` uses on a GPU, to compute them once and not in every epoch.
-
-    Examples
-    --------
-    >>> squares_of(jnp.array([[2.0]]), None) is None or jax.default_backend() != "cpu"
-    True
-    """
+    """Return the squares that `log_truth_of_gaussians` uses on a GPU, to compute them once and not in every epoch."""
     if jax.default_backend() == "cpu" or _suits_tensor_cores(x, known):
         return None
     return jnp.square(x if known is None else known * x)

@@ -85,13 +85,7 @@ def softmax(values: Array) -> Array:
 
 
 def shares(log_values: Array) -> Array:
-    """Return `softmax`; all zero where every value is ``-inf``.
-
-    Examples
-    --------
-    >>> shares(np.array([[0.0, 0.0], [-np.inf, -np.inf]])).tolist()
-    [[0.5, 0.5], [0.0, 0.0]]
-    """
+    """Return `softmax`; all zero where every value is ``-inf``."""
     top = log_values.max(axis=-1, keepdims=True)
     none = np.isneginf(top)
     found = log_values - np.where(none, 0.0, top)
@@ -128,12 +122,6 @@ def order_statistics(x: Array, offsets: Array, count: int, *, known: bool = Fals
     Whether so many instances satisfy a condition with a set open to one side depends on these values alone. A missing
     value satisfies every condition, so it is infinitely great in one, infinitely small in the other; if only ``known``
     values count, the other way round. Bags with fewer instances satisfy nothing.
-
-    Examples
-    --------
-    >>> greatest, least = order_statistics(np.array([[3.0], [5.0], [4.0], [7.0]]), np.array([0, 3, 4]), 2)
-    >>> greatest[:, :, 0].tolist(), least[:, :, 0].tolist()
-    ([[5.0, 7.0], [4.0, -inf]], [[3.0, 7.0], [4.0, inf]])
     """
     always = -np.inf if known else np.inf
     missing = np.isnan(x)
@@ -173,13 +161,6 @@ def log_truth_of_conjunctions(
 
     A set that several rules share is evaluated once, and only for the feature that it belongs to. The result is stored
     by columns, so that what follows adds up rules fast.
-
-    Examples
-    --------
-    >>> sets, masks = {"gaussian": (np.zeros((2, 3)), np.ones((2, 3)))}, {"gaussian": np.eye(2, 3)}
-    >>> x = np.ones((20_000, 3))
-    >>> log_truth_of_conjunctions(sets, masks, "min", x, None)[0].tolist()
-    [-0.5, -0.5]
     """
     shape = next(iter(masks.values())).shape
     if t_norm not in _JOINS or len(x) * shape[0] * shape[1] < _LARGE:

@@ -80,20 +80,8 @@ def truths_and_size(
 ) -> tuple[jax.Array, jax.Array]:
     """Return the log-truths (i, r), and the greatest ``sum((x/s)**2 + (c/s)**2)`` over the features (inf if NaN).
 
-    Parameters
-    ----------
-    x : array of shape (i, d)
-        With numbers of rows and features as required above.
-    centers, inverse : arrays of shape (r, d)
-    interpret : bool
-        Run without a GPU, for tests.
-
-    Examples
-    --------
-    >>> x, centers, inverse = jnp.full((128, 16), 3.0), jnp.full((1, 16), 2.0), jnp.ones((1, 16))
-    >>> truths, size = truths_and_size(x, centers, inverse, interpret=True)
-    >>> float(truths[0, 0]), float(size)
-    (-8.0, 208.0)
+    Shapes: ``centers``, ``inverse`` (r, d). ``x`` (i, d): with numbers of rows and features as required above.
+    ``interpret``: run without a GPU, for tests.
     """
     n_rules, n_features = centers.shape
     padded, rules = _padded_rules(n_rules)
@@ -171,19 +159,7 @@ def moments(
 
     The last two are 0 for features that no rule uses.
 
-    Parameters
-    ----------
-    x : array of shape (i, d)
-    g : array of shape (i, r)
-    inverse : array of shape (r, d)
-    interpret : bool
-        Run without a GPU, for tests.
-
-    Examples
-    --------
-    >>> x, g, inverse = jnp.full((128, 16), 3.0), jnp.full((128, 1), 0.5), jnp.ones((1, 16))
-    >>> [float(found.ravel()[0]) for found in moments(x, g, inverse, interpret=True)]
-    [64.0, 192.0, 576.0]
+    Shapes: ``x`` (i, d), ``g`` (i, r), ``inverse`` (r, d). ``interpret``: run without a GPU, for tests.
     """
     n_rules, n_features = inverse.shape
     padded, rules = _padded_rules(n_rules)

@@ -306,12 +306,7 @@ def _common_counts(bags: Bags, counts: Sequence[int]) -> list[int]:
 def thresholds(bags: Bags, counts: Sequence[int] = (1,), missing: MissingValues = IGNORED) -> Candidates:
     """Return conditions on single features: great or small in at least so many instances.
 
-    Parameters
-    ----------
-    bags : Bags
-    counts : sequence of int
-        1 is SOME, k is AT LEAST k.
-    missing : MissingValues
+    ``counts``: 1 is SOME, k is AT LEAST k.
     """
     numeric = numeric_features(bags)
     n_thresholds = _MOST_COLUMNS // (2 * len(counts) * max(len(numeric), 1))
@@ -355,18 +350,9 @@ def _degrees(centers: Array, slopes: Array, values: Array) -> Array:
 def _nth_degree(known: Array, n_missing: Array, nth: int, degree: Callable[[Array], Array], of_missing: Array) -> Array:
     """Return the nth greatest degree in each bag (b, c) of some conditions on a feature.
 
-    Parameters
-    ----------
-    known : array of shape (count, b)
-        Known values in each bag by their degree, the greatest first; of infinite degree 0 where there are fewer.
-    n_missing : array of shape (b,)
-        Number of missing values.
-    nth : int
-        Counted from 1, at most ``count``.
-    degree : callable
-        Maps values (b,) to degrees (b, c).
-    of_missing : array of shape (c,)
-        Degree of a missing value.
+    ``known`` (count, b): known values in each bag by their degree, the greatest first; of infinite degree 0 where there
+    are fewer. ``n_missing`` (b,): number of missing values. ``nth``: counted from 1, at most ``count``. ``degree``:
+    maps values (b,) to degrees (b, c). ``of_missing`` (c,): degree of a missing value.
     """
     # With g missing values of degree L among known degrees a1 >= a2 >= ..., the nth is max(a_n, min(a_(n - g), L)).
     before = nth - 1 - n_missing
@@ -441,18 +427,8 @@ _AT_ONCE = 1 << 19  # values, to bound the memory that sorting them takes
 def dividing_thresholds(values: Array, count: int, *, tails: bool = False) -> list[tuple[Array, Array]]:
     """Return thresholds that divide the values of each feature into parts of equal size, and the slopes of the sets.
 
-    Parameters
-    ----------
-    values : array of shape (n, d)
-        Those that are not finite do not count.
-    count : int
-        Number of thresholds; fewer where a feature has few values.
-    tails : bool
-        Whether there are some more among the least and the greatest of many values.
-
-    Returns
-    -------
-    list of (centers, slopes), one pair of arrays for each feature
+    ``values`` (n, d): those that are not finite do not count. ``count``: number of thresholds; fewer where a feature
+    has few values. ``tails``: whether there are some more among the least and the greatest of many values.
     """
     some = max(_AT_ONCE // max(len(values), 1), 1)
     parts = (values[:, first : first + some] for first in range(0, values.shape[1], some))
@@ -600,14 +576,7 @@ def category_premises(
 ) -> tuple[Array, list[Premise]]:
     """Return how true premises about categories and missing values are in each bag, (b, p), and these premises.
 
-    Parameters
-    ----------
-    bags : Bags
-    counts : sequence of int
-        At least so many instances: 1 is SOME.
-    average : bool
-        Also, the share of the instances.
-    missing : MissingValues
+    ``counts``: at least so many instances: 1 is SOME. ``average``: also, the share of the instances.
     """
     conditions = category_conditions(bags, missing)
     if not conditions:

@@ -298,17 +298,8 @@ def decide(
 ) -> Decision:
     """Decide by cross-validation which kinds of candidates to use, and how many rules.
 
-    Parameters
-    ----------
-    problem : Problem
-    groups : array of int, shape (b,)
-        Classes, or parts of the range of targets, which every fold contains.
-    max_rules : int
-    max_conditions : int or None
-        Maximum number of conditions in a rule.
-    rng : RandomState
-    tick : callable
-        Called from time to time with what is going on, for progress.
+    ``groups`` (b,): classes, or parts of the range of targets, which every fold contains. ``max_conditions``: maximum
+    number of conditions in a rule. ``tick``: called from time to time with what is going on, for progress.
     """
     longest = min(max_conditions or _LONGEST, _LONGEST)
     short = short_kinds(problem.bags, problem.missing)
@@ -364,15 +355,8 @@ def fit_rules(
 ) -> tuple[AdditiveRules, AdditiveRules]:
     """Choose rules as cross-validation decided; return them before and after refinement.
 
-    Parameters
-    ----------
-    problem : Problem
-        The bags that the decision was made with.
-    decision : Decision
-    max_conditions : int or None
-        Maximum number of conditions in a rule.
-    everything : Problem
-        The bags that the rules are refined with: of very many bags, the first are a sample.
+    ``problem``: the bags that the decision was made with. ``max_conditions``: maximum number of conditions in a rule.
+    ``everything``: the bags that the rules are refined with: of very many bags, the first are a sample.
     """
     rows = np.arange(problem.bags.n_bags)
     longest = min(max_conditions or _LONGEST, _LONGEST)
@@ -508,18 +492,8 @@ def rule_base(
     Prototypes are in standardized units, and limited to the range that their features have; other premises are in
     the units of the data.
 
-    Parameters
-    ----------
-    found : AdditiveRules
-    scaling : Scaling
-        Of features and targets.
-    columns : Columns
-        The features.
-    used : array of int
-        The features that prototypes are about.
-    outputs : sequence of str
-    missing_values : array of shape (t, d), optional
-        What missing values stand for.
+    ``scaling``: of features and targets. ``columns``: the features. ``used``: the features that prototypes are about.
+    ``missing_values`` (t, d): what missing values stand for.
     """
     order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
     parts = [_parts(found.premises[n], scaling, used) for n in order]

@@ -38,11 +38,7 @@ _WORTH = 1.1  # by which factor another condition must increase the gain
 class Intervals:
     """Intervals between quantiles of the features, and categories, and which instances lie in them.
 
-    Parameters
-    ----------
-    bags : Bags
-    missing : MissingValues
-        In the search, a missing value lies in an interval if most of what it stands for does.
+    ``missing``: in the search, a missing value lies in an interval if most of what it stands for does.
     """
 
     def __init__(self, bags: Bags, missing: MissingValues = IGNORED) -> None:
@@ -112,18 +108,10 @@ class Intervals:
     ) -> list[Premise]:
         """Return the intervals and conjunctions that reduce the loss most, best first.
 
-        Parameters
-        ----------
-        rows : array of int, shape (b,)
-            Bags to look at, ascending.
-        residuals, curvature : arrays of shape (b,)
-            Negative first and second derivative of the loss with respect to the output, times the bags' weights.
-        max_conditions : int
-            Most conditions in a conjunction.
-        beam : int
-            Number of conjunctions that are extended by another condition.
-        keep : int
-            Number of conjunctions to return.
+        ``rows`` (b,): Bags to look at, ascending. ``residuals``, ``curvature`` (b,): negative first and second
+        derivative of the loss with respect to the output, times the bags' weights. ``max_conditions``: most conditions
+        in a conjunction. ``beam``: number of conjunctions that are extended by another condition. ``keep``: number of
+        conjunctions to return.
         """
         n = len(self.feature)
         place = np.full(len(self._counts), -1)  # of each bag among those to look at
@@ -208,18 +196,9 @@ def find_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of premises whose conjunction reduces the loss most: each may hold in another instance.
 
-    Parameters
-    ----------
-    columns : array of shape (b, p)
-        Truth of the premises.
-    residuals, curvature : arrays of shape (b,)
-        As in `Intervals.find`.
-    differ : callable
-        Whether two premises, given their columns, say different things; others are not joined.
-    beam : int
-        Number of premises that are joined with every other one.
-    keep : int
-        Number of pairs to return, best first.
+    ``columns`` (b, p): truth of the premises. ``residuals``, ``curvature`` (b,): as in `Intervals.find`. ``differ``:
+    whether two premises, given their columns, say different things; others are not joined. ``beam``: number of premises
+    that are joined with every other one. ``keep``: number of pairs to return, best first.
     """
     total = curvature.sum()
     slope = residuals - curvature * (residuals.sum() / total)

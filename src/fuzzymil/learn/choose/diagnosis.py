@@ -486,14 +486,8 @@ class Verdict(NamedTuple):
 class Evidence:
     """Held-out results that the verdict rests on.
 
-    Attributes
-    ----------
-    costs : dict of str to array of shape (b,)
-        Cost of each held-out bag, by method: kinds of rules, and baselines.
-    explained : dict of str to float
-        Share of the deviance that a method explains, the mean over folds.
-    accuracy : dict of str to float
-        Mean accuracy by method; empty for numbers.
+    ``costs`` (b,): cost of each held-out bag, by method: kinds of rules, and baselines. ``explained``: share of the
+    deviance that a method explains, the mean over folds. ``accuracy``: mean accuracy by method; empty for numbers.
     """
 
     costs: Mapping[str, Array]
@@ -520,14 +514,7 @@ class Evidence:
 def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -> Verdict:
     """Say which bag problem it is.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    rules : RuleBase
-        Chosen from all bags.
-    bags : Bags
-    kinds : list of str
-        The names of the kinds of rules in the evidence, the simplest first.
+    ``rules``: chosen from all bags. ``kinds``: the names of the kinds of rules in the evidence, the simplest first.
     """
     methods = [name for name in evidence.costs if name != NOTHING]
     classes = bool(evidence.accuracy)
@@ -676,13 +663,7 @@ def meanings(rules: RuleBase, numbers: Array) -> list[str]:
 def leaks(bags: Bags, targets: Array, groups: Array, *, classes: bool) -> tuple[str, ...]:
     """Return warnings about the size of a bag, or the mean of a feature in it, that gives the label away.
 
-    Parameters
-    ----------
-    bags : Bags
-    targets : array of shape (b, k)
-    groups : array of int, shape (b,)
-        Class of each bag; not used for numbers.
-    classes : bool
+    Shapes: ``targets`` (b, k). ``groups`` (b,): class of each bag; not used for numbers.
     """
     columns = np.column_stack([bags.sizes.astype(float), bag_means(bags)])
     complete = np.flatnonzero(~np.isnan(columns).any(axis=0))
@@ -750,18 +731,9 @@ def baselines(
 ) -> dict[str, Array]:
     """Return what each baseline answers for held-out bags: outputs (b, k), logits of classes or numbers.
 
-    Parameters
-    ----------
-    bags : Bags
-        Missing values of a statistic are replaced by its median.
-    targets : array of shape (b, k)
-        0 or 1 for classes, one column for two of them; standardized numbers otherwise.
-    folds : array of int, shape (b,)
-        The part in which a bag is held out.
-    classes : bool
-    seed : int
-    tick : callable
-        Called after each fit, `n_fits` times in all.
+    ``bags``: missing values of a statistic are replaced by its median. ``targets`` (b, k): 0 or 1 for classes, one
+    column for two of them; standardized numbers otherwise. ``folds`` (b,): the part in which a bag is held out.
+    ``tick``: called after each fit, `n_fits` times in all.
     """
     from sklearn.impute import SimpleImputer
 

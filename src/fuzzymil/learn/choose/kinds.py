@@ -199,14 +199,7 @@ def prototype_kinds(standardized: Bags, rng: np.random.RandomState, missing: Arr
 def candidates_of(kind: Kind, problem: Problem, rows: Array, max_conditions: int) -> Candidates:
     """Return the candidates of a kind for all bags; conjunctions and moved sets are found on some of them.
 
-    Parameters
-    ----------
-    kind : Kind
-    problem : Problem
-    rows : array of int
-        Bags whose labels may be used.
-    max_conditions : int
-        Most conditions in a conjunction.
+    ``rows``: Bags whose labels may be used. ``max_conditions``: most conditions in a conjunction.
     """
     candidates, intervals = kind.candidates, kind.intervals
     if kind.averages is not None:

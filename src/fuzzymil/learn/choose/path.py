@@ -74,15 +74,8 @@ def fit_path(
 ) -> Iterator[Fit]:
     """Yield the minimizer of ``mean cost + penalty * sum(abs(coefs))`` for each penalty, greatest first.
 
-    Parameters
-    ----------
-    columns : array of shape (b, p)
-        In Fortran order, for speed.
-    target : array of shape (b,)
-        0 or 1 if ``logistic``.
-    weights : array of shape (b,)
-    penalties : iterable of float
-        Descending.
+    Shapes: ``weights`` (b,). ``columns`` (b, p): in Fortran order, for speed. ``target`` (b,): 0 or 1 if ``logistic``.
+    ``penalties``: descending.
     """
     share = weights / weights.sum()
     mean = float(share @ target)

@@ -38,14 +38,8 @@ _AT_ONCE = 2_000_000  # numbers in memory
 class Points(NamedTuple):
     """Additive rules as a card: the logit of a bag is ``default + unit * (truths @ points)``.
 
-    Attributes
-    ----------
-    points : array of int, shape (r,)
-        0 for a rule that is not needed.
-    unit : float
-        Logits per point, above 0.
-    default : float
-        Logit of score 0.
+    ``points`` (r,): 0 for a rule that is not needed. ``unit``: logits per point, above 0. ``default``: logit of score
+    0.
     """
 
     points: Array
@@ -58,24 +52,8 @@ def round_to_points(truths: Array, weights: Array, coefs: Array, default: float,
 
     The cost is the mean cross-entropy between both. Points have the sign of the conclusion that they replace.
 
-    Parameters
-    ----------
-    truths : array of shape (b, r)
-        How true each rule is in each bag.
-    weights : array of shape (b,)
-    coefs : array of shape (r,)
-        Conclusions of the rules, in logits.
-    default : float
-        What they are added to.
-    most : int
-        Most points of a rule, in absolute value.
-
-    Examples
-    --------
-    >>> truths = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
-    >>> card = round_to_points(truths, np.ones(4), np.array([2.05, -0.98]), -0.4)
-    >>> card.points.tolist(), round(card.unit, 2), round(card.default, 2)
-    ([2, -1], 1.02, -0.37)
+    Shapes: ``weights`` (b,). ``truths`` (b, r): how true each rule is in each bag. ``coefs`` (r,): conclusions of the
+    rules, in logits. ``default``: what they are added to. ``most``: most points of a rule, in absolute value.
     """
     found = np.zeros(len(coefs), dtype=int)
     used = np.flatnonzero((coefs != 0) & (np.ptp(truths, axis=0) > 0))
@@ -108,31 +86,8 @@ def round_to_points(truths: Array, weights: Array, coefs: Array, default: float,
 def with_points(rules: RuleBase, bags: Bags, weights: Array, *, most: int = 10) -> RuleBase:
     """Return rules that conclude points; rules that get none are left out.
 
-    Parameters
-    ----------
-    rules : RuleBase
-        Additive rules for one output, a logit.
-    bags : Bags
-        On which the probabilities are to stay about the same.
-    weights : array of shape (b,)
-    most : int
-        Most points of a rule, in absolute value.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE x: low = Gaussian(0, 1), high = Gaussian(4, 1)
-    ... Default: y = -0.4
-    ... IF SOME x is low THEN y += 2.05
-    ... IF SOME x is high THEN y -= 0.98
-    ... ''')
-    >>> bags = Bags.from_list([[[0.0]], [[4.0]], [[2.0]], [[0.0], [4.0]]])
-    >>> print(with_points(rules, bags, np.ones(4)))
-    Default: y = -0.3...
-    Rule 1: IF SOME x is low THEN y += 2 points
-    Rule 2: IF SOME x is high THEN y -= 1 point
-    Score         -1    0    1    2
-    Probability  ...
+    Shapes: ``weights`` (b,). ``rules``: additive rules for one output, a logit. ``bags``: on which the probabilities
+    are to stay about the same. ``most``: most points of a rule, in absolute value.
     """
     if rules.concludes_sets or rules.normalize or rules.coefs.shape[1:] != (1, 1):
         what = f"{len(rules.outputs)} outputs" if len(rules.outputs) > 1 else "another kind of conclusion"

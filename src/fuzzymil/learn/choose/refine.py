@@ -55,25 +55,9 @@ def move_sets(
 
     Conclusions keep their sign, so the penalty is smooth; a rule that is not needed ends at exactly 0.
 
-    Parameters
-    ----------
-    premises : Movable
-    default : array of shape (k,)
-    coefs : array of shape (r, k)
-    targets : array of shape (b, k)
-    weights : array of shape (b,)
-    penalty : float
-        On the sum of absolute conclusions.
-    classes : bool
-        Whether targets are classes (see `mean_cost`).
-    steps : int
-        Most iterations.
-    move : bool
-        Whether the sets move, too.
-
-    Returns
-    -------
-    default, coefs, moves : arrays
+    Shapes: ``default`` (k,), ``coefs`` (r, k), ``targets`` (b, k), ``weights`` (b,). ``penalty``: on the sum of
+    absolute conclusions. ``classes``: whether targets are classes (see `mean_cost`). ``steps``: most iterations.
+    ``move``: whether the sets move, too.
     """
     n_outputs, n_coefs = len(default), coefs.size
     n_moves = premises.n_moves if move else 0
@@ -112,15 +96,7 @@ def merge_alike(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise
 
     Neighboring thresholds become one, between them and as soft as they were apart; conclusions are added up.
 
-    Parameters
-    ----------
-    premises : sequence of Premise
-    coefs : array of shape (r, k)
-
-    Returns
-    -------
-    premises : list of Premise
-    coefs : array of shape (r, k)
+    Shapes: ``coefs`` (r, k). The result is (r, k).
     """
     groups: dict[object, list[list[int]]] = {}
     for number in np.argsort(-np.abs(coefs).sum(axis=1), kind="stable"):
@@ -147,11 +123,7 @@ def share_sets(premises: Sequence[Premise], bags: Bags) -> list[Premise]:
 
     Premises that only such sets tell apart keep them: what lies between is what they are about.
 
-    Parameters
-    ----------
-    premises : sequence of Premise
-    bags : Bags
-        The sets are compared over the range of their values.
+    ``bags``: the sets are compared over the range of their values.
     """
     found = list(premises)
     sets: dict[int, dict[MembershipFunction, None]] = {}

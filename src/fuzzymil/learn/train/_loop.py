@@ -217,11 +217,6 @@ def bucket_sizes(sizes: Array, batch_size: int) -> tuple[int, ...]:
     """Return the numbers of rows that mini-batches are padded to: a few up to the largest batch.
 
     Most bags are small, so the small numbers are closer together; each of them is compiled separately.
-
-    Examples
-    --------
-    >>> bucket_sizes(np.array([3, 40, 2]), batch_size=2)
-    (4, 8, 16, 48)
     """
     largest = int(np.sort(sizes)[-batch_size:].sum())
     buckets = [4 if largest > 1 else 1]

@@ -34,10 +34,7 @@ _DIGEST_SIZE = 32
 class Checkpoint:
     """The file of one training.
 
-    Parameters
-    ----------
-    path : Path
-        Neither the file nor its folder has to exist.
+    ``path``: neither the file nor its folder has to exist.
     """
 
     def __init__(self, path: Path) -> None:

@@ -295,14 +295,7 @@ def _looped(step: Any, ends: Any) -> Any:
 
 
 def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, Any, Any]:
-    """Return the peak of sets, and how far to its left and right their membership stays at a level.
-
-    Examples
-    --------
-    >>> peak, left, right = reaches("triangular", tuple(np.array([value]) for value in (0.0, 2.0, 3.0)), np.log(0.5))
-    >>> peak.tolist(), left.round(6).tolist(), right.round(6).tolist()
-    ([2.0], [1.0], [0.5])
-    """
+    """Return the peak of sets, and how far to its left and right their membership stays at a level."""
     kind = family(name)
     xp = namespace(values[0])
     peak, spread = kind.peak(*values), kind.spread(*values)
@@ -360,13 +353,7 @@ def _widening(sets: dict[str, tuple[Any, ...]], near: Neighbors) -> Any:
 
 
 def as_type(values: Any, dtype: Any) -> Array:
-    """Return an array with its numbers in another precision; indices stay integers.
-
-    Examples
-    --------
-    >>> as_type([0.5], np.float32).dtype, as_type([2], np.float32).dtype.kind
-    (dtype('float32'), 'i')
-    """
+    """Return an array with its numbers in another precision; indices stay integers."""
     array: Array = np.asarray(values)
     return array if array.dtype.kind in "iub" else array.astype(dtype)
 
@@ -377,16 +364,8 @@ _TOUCHING = 1e-4  # relative distance from a bound: single precision, on standar
 def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: Array, axes: Scaling) -> Bounds:
     """Return the bounds that constraints mean for training that starts from these rules.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    start : Params
-        Their arrays, in the units of the data.
-    constraints : Constraints
-    moves : array of shape (rows, d)
-        0 for frozen sets.
-    axes : Scaling
-        From the units of the data to the axes that the bounds are to be on.
+    ``start``: their arrays, in the units of the data. ``moves`` (rows, d): 0 for frozen sets. ``axes``: from the units
+    of the data to the axes that the bounds are to be on.
     """
     shape = (rules.arrangement.n_rows, rules.n_features)
     ordered = constraints.ordered or constraints.overlap is not None
@@ -654,24 +633,10 @@ def limits_of(
 ) -> Limits:
     """Return the limits for training that starts from these rules.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    frozen : sequence of str
-        ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for a
-        term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its default.
-    constraints : Constraints, optional
-        These need the next two.
-    start : Params, optional
-        Where training begins, in the units of the data.
-    axes : Scaling, optional
-        The axes of training.
-
-    Examples
-    --------
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> limits_of(rules, ["hue.low"]).sets.tolist()
-    [[0.0], [1.0]]
+    ``frozen``: ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"``
+    for a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its default.
+    ``constraints``: these need the next two. ``start``: where training begins, in the units of the data. ``axes``: the
+    axes of training.
     """
     frozen = tuple(frozen)
     places = rules.arrangement.terms

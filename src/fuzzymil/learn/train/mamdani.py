@@ -55,16 +55,6 @@ def joint_rules(rules: RuleBase) -> RuleBase:
     """Return the rule base over inputs and outputs that stands for rules that conclude sets in training.
 
     Its first rules ask for the concluded terms, one each, so that the arrays have a place for their sets.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is deep THEN risk is great
-    ... ''')
-    >>> joint_rules(rules).arrangement.terms
-    {(0, 1): ('risk', 'great'), (1, 0): ('depth', 'deep')}
     """
     for output in rules.outputs:
         if output.name in rules.feature_names:
@@ -121,20 +111,7 @@ def _plain(n: int) -> Scaling:
 
 
 def check_trainable(rules: RuleBase) -> None:
-    """Raise `ParameterError` if the answers of rules do not follow small changes of their sets.
-
-    Examples
-    --------
-    >>> check_trainable(RuleBase.parse('''
-    ... VARIABLE depth: deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: great = Triangular(0, 1, 2)
-    ... USING defuzzify = mom
-    ... IF depth is deep THEN risk is great
-    ... '''))
-    Traceback (most recent call last):
-    ...
-    fuzzymil.ParameterError: Training needs defuzzify='centroid' or 'bisector', ...; got 'mom' for 'risk'....
-    """
+    """Raise `ParameterError` if the answers of rules do not follow small changes of their sets."""
     for k, output in enumerate(rules.outputs):
         method, sampling = rules.setting("defuzzify", k), rules.setting("sampling", k)
         if method not in DIFFERENTIABLE:
@@ -172,42 +149,14 @@ def train(
 ) -> Trained:
     """Move the sets of inputs and outputs so that the outputs come near the targets.
 
-    Parameters
-    ----------
-    rules : RuleBase
-    bags : Bags
-        With the features of the rules, in their order.
-    targets : array of shape (n_bags, n_outputs)
-        In the units of the outputs. The squared error is divided by the squared range of the output.
-    weights : array of shape (n_bags,), optional
-    frozen : sequence of str
-        ``"rule 2"`` for the terms that a rule asks for and concludes, ``"hue.dark"`` for a term, ``"hue"`` for all
-        terms of an input or output.
-    constraints : Constraints, optional
-        ``conclusions`` bounds the peaks of the outputs' terms.
-    learning_rate : float
-        Of the optimizer Adam, on standardized inputs and outputs from 0 to 1.
-    max_epochs : int
-        Training also stops after 50 epochs without a lower loss, and keeps the sets with the lowest loss; but with
-        ``stay``, the last ones.
-    seed : int
-    title : str, optional
-        Of a progress bar.
-    callbacks : tuple of callables
-        Called after each epoch with a `Progress`; training stops when one returns True.
-
-    Examples
-    --------
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: shallow = Gaussian(0, 0.5), deep = Gaussian(1, 0.5)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is shallow THEN risk is small
-    ... IF depth is deep THEN risk is great
-    ... ''')
-    >>> bags = Bags.from_list([[[0.0], [0.2]], [[0.6], [0.1]], [[0.1]], [[0.7]]])
-    >>> found = train(rules, bags, np.array([[0.0], [1.0], [0.0], [1.0]]), max_epochs=50)
-    >>> bool(found.history["loss"][-1] < 0.8 * found.history["loss"][0])
-    True
+    Shapes: ``weights`` (n_bags,). ``bags``: with the features of the rules, in their order. ``targets`` (n_bags,
+    n_outputs): in the units of the outputs. The squared error is divided by the squared range of the output.
+    ``frozen``: ``"rule 2"`` for the terms that a rule asks for and concludes, ``"hue.dark"`` for a term, ``"hue"`` for
+    all terms of an input or output. ``constraints``: ``conclusions`` bounds the peaks of the outputs' terms.
+    ``learning_rate``: of the optimizer Adam, on standardized inputs and outputs from 0 to 1. ``max_epochs``: training
+    also stops after 50 epochs without a lower loss, and keeps the sets with the lowest loss; but with ``stay``, the
+    last ones. ``title``: of a progress bar. ``callbacks``: called after each epoch with a `Progress`; training stops
+    when one returns True.
     """
     check_trainable(rules)
     require_jax("Training rules that conclude sets")

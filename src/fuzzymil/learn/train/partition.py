@@ -223,13 +223,7 @@ PARTITIONS: dict[str, Callable[[Any, int, np.random.RandomState], Array]] = {
 
 
 def n_distinct(instances: Array, enough: int) -> int:
-    """Count distinct instances up to ``enough`` or more; of many instances, only the first are examined.
-
-    Examples
-    --------
-    >>> n_distinct(np.array([[1.0], [2.0], [1.0]]), enough=3)
-    2
-    """
+    """Count distinct instances up to ``enough`` or more; of many instances, only the first are examined."""
     for some in (4 * enough, 10_000):  # comparing all rows would take longer than initializing the rules
         rows = instances[:some] + 0.0  # one zero, whatever its sign
         found = len({row.tobytes() for row in rows})
@@ -253,13 +247,7 @@ def centers_by(method: str, instances: Array, n_rules: int, rng: np.random.Rando
 
 
 def sampled(bags: Bags) -> tuple[Bags, Any]:
-    """Return bags with about `SAMPLE_ROWS` instances, and their places; all bags, if they have no more.
-
-    Examples
-    --------
-    >>> sampled(Bags.from_list([[[1.0]], [[2.0]]]))[1].tolist()
-    [0, 1]
-    """
+    """Return bags with about `SAMPLE_ROWS` instances, and their places; all bags, if they have no more."""
     if bags.n_instances <= SAMPLE_ROWS:
         return bags, np.arange(bags.n_bags)
     places = sample_places(bag_hashes(bags), bags.sizes)
@@ -271,11 +259,6 @@ def sampled_by_class(bags: Bags, groups: Any) -> tuple[Bags, Any, Array]:
 
     Every group (class) gets its share of the instances, and at least a few bags, even if these are larger than that:
     nothing could be learned from a sample without a rare class.
-
-    Examples
-    --------
-    >>> sampled_by_class(Bags.from_list([[[1.0]], [[2.0]]]), np.array([0, 1]))[1:]
-    (array([0, 1]), array([1., 1.]))
     """
     if bags.n_instances <= SAMPLE_ROWS:
         return bags, np.arange(bags.n_bags), np.ones(bags.n_bags)
@@ -301,11 +284,6 @@ def sample_places(hashes: Any, sizes: Any) -> Any:
     """Return the places, in order, of the bags with the lowest hashes that have `SAMPLE_ROWS` instances together.
 
     At least one bag is taken.
-
-    Examples
-    --------
-    >>> sample_places(np.array([7, 1]), np.array([30_000, 40_000])).tolist()
-    [1]
     """
     order = np.argsort(hashes, kind="stable")
     within = np.cumsum(sizes[order]) <= SAMPLE_ROWS
@@ -317,12 +295,6 @@ def bag_hashes(bags: Bags) -> Any:
     """Return a 64-bit hash of the instances of each bag.
 
     A bag has the same hash in every process, so the same bags are sampled however they are divided.
-
-    Examples
-    --------
-    >>> one, other, third = bag_hashes(Bags.from_list([[[1.0]], [[2.0]], [[1.0]]]))
-    >>> bool(one == third), bool(one == other)
-    (True, False)
     """
     factors = _mixed(np.arange(1, bags.n_features + 1, dtype=np.uint64)) | np.uint64(1)
     rows = np.empty(bags.n_instances, np.uint64)

@@ -65,13 +65,7 @@ class Progress:
 
 
 def in_notebook() -> bool:
-    """Return whether this is the kernel of a notebook, which shows HTML.
-
-    Examples
-    --------
-    >>> in_notebook()
-    False
-    """
+    """Return whether this is the kernel of a notebook, which shows HTML."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
@@ -80,13 +74,7 @@ def in_notebook() -> bool:
 def progress_bar(title: str, *, stage: str = "", transient: bool = False) -> Iterator[Update]:
     """Show a progress bar in a notebook or else on standard error; provide the function that updates it.
 
-    Parameters
-    ----------
-    title : str
-    stage : str
-        What is going on at first.
-    transient : bool
-        Whether the bar disappears from a terminal when it is done.
+    ``stage``: what is going on at first. ``transient``: whether the bar disappears from a terminal when it is done.
     """
     with _notebook_bar(title, stage) if in_notebook() else _terminal_bar(title, stage, transient) as update:
         yield update

@@ -33,15 +33,7 @@ def _used(masks: Masks) -> Array:
 
 
 def schedule(n_terms: int, max_conditions: int | None) -> list[int]:
-    """Return the numbers of terms per rule after each cut, every one half of the one before.
-
-    Examples
-    --------
-    >>> schedule(52, 3)
-    [26, 13, 6, 3]
-    >>> schedule(2, 3)
-    []
-    """
+    """Return the numbers of terms per rule after each cut, every one half of the one before."""
     stops: list[int] = []
     while max_conditions is not None and n_terms > max_conditions:
         n_terms = max(n_terms // 2, max_conditions)
@@ -68,13 +60,7 @@ def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
 
 
 def cut(masks: Masks, worths: Array, max_conditions: int) -> Masks:
-    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); masks are (r, d) for each family.
-
-    Examples
-    --------
-    >>> cut({"gaussian": np.ones((1, 3))}, np.array([[0.2, 0.7, 0.1]]), max_conditions=1)
-    {'gaussian': array([[0., 1., 0.]])}
-    """
+    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); one mask (r, d) per family."""
     used = _used(masks)
     order = np.argsort(np.where(used, -worths, np.inf), axis=1, kind="stable")
     kept = np.zeros(used.shape, bool)

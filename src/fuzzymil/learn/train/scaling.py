@@ -62,15 +62,7 @@ class Measures(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Measures]) -> Measures:
-        """Combine the measures of several parts.
-
-        Examples
-        --------
-        >>> parts = [Measures.of(np.array([[1.0], [3.0]])), Measures.of(np.array([[8.0]]))]
-        >>> whole = Measures.joined(parts)
-        >>> whole.mean.round(6).tolist(), whole.low.tolist(), whole.high.tolist()
-        ([4.0], [1.0], [8.0])
-        """
+        """Combine the measures of several parts."""
         if len(parts) == 1:
             return parts[0]
         count, low, high, mean, deviation = (np.stack(values) for values in zip(*parts, strict=True))
@@ -86,15 +78,7 @@ class Measures(NamedTuple):
         return cls(everything, low, high, middle * size, np.sqrt(spread) * size)
 
     def require_moderate(self, names: Sequence[str]) -> None:
-        """Raise `InputError` if a feature varies so little or so much that its squares are no numbers.
-
-        Examples
-        --------
-        >>> Measures.of(np.array([[1e-300], [3e-300]])).require_moderate(["charge"])
-        Traceback (most recent call last):
-        ...
-        fuzzymil.InputError: Feature 'charge' is too small to compute with (its values run from 1e-300 to 3e-300): ...
-        """
+        """Raise `InputError` if a feature varies so little or so much that its squares are no numbers."""
         size = np.maximum(np.abs(self.low), np.abs(self.high))
         small = (self.high > self.low) & (self.deviation < _LEAST) & (size < 1)
         for what, bad in (("small", small), ("large", size > _MOST)):

@@ -34,20 +34,8 @@ class StreamSummary(NamedTuple):
 def summarize(stream: BagStream, check: Callable[[Bags], Bags], report: Callable[[int, int], None]) -> StreamSummary:
     """Pass over all parts once.
 
-    Parameters
-    ----------
-    stream : BagStream
-    check : callable
-        Receives each part and returns it, or raises.
-    report : callable
-        Called with the number of parts done and the number of parts.
-
-    Examples
-    --------
-    >>> bags = Bags(np.arange(6.0)[:, None], [0, 2, 5, 6], labels=[0, 1, 0])
-    >>> found = summarize(BagStream.from_bags(bags, 2), lambda part: part, lambda *_: None)
-    >>> found.labels.tolist(), found.part_rows.tolist(), found.greatest_bag
-    ([0, 1, 0], [2, 4], 3)
+    ``check``: receives each part and returns it, or raises. ``report``: called with the number of parts done and the
+    number of parts.
     """
     measures, sizes, part_bags = [], [], []
     labels: list[Array] = []

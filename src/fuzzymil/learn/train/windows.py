@@ -55,21 +55,10 @@ class Feed:
     A window holds several parts, chosen at random, and mini-batches take their bags from all over it. All windows have
     the same shape.
 
-    Parameters
-    ----------
-    stream : BagStream
-    summary : StreamSummary
-    transform : callable
-        Transforms instances to the axes of the rules.
-    fill : array of shape (n_features,)
-        In place of missing values, on those axes.
-    targets : array of shape (n_bags, n_outputs)
-    weights : array of shape (n_fits, n_bags)
-        0 leaves a bag out of that fit's training.
-    held_out : array of shape (n_fits, n_bags), optional
-        Weights of the validation bags.
-    dtype : dtype
-        Single or double precision.
+    Shapes: ``targets`` (n_bags, n_outputs). ``transform``: transforms instances to the axes of the rules. ``fill``
+    (n_features,): in place of missing values, on those axes. ``weights`` (n_fits, n_bags): 0 leaves a bag out of that
+    fit's training. ``held_out`` (n_fits, n_bags): weights of the validation bags. ``dtype``: single or double
+    precision.
     """
 
     def __init__(
@@ -110,11 +99,7 @@ class Feed:
     def windows(self, seed: Sequence[int] | None, begin: int = 0) -> Iterator[Data]:
         """Yield the windows of an epoch, starting with number ``begin``.
 
-        Parameters
-        ----------
-        seed : sequence of int, or None
-            Seed of the random order of the parts; None keeps their order in the stream.
-        begin : int
+        ``seed``: seed of the random order of the parts; None keeps their order in the stream.
         """
         n_parts = len(self._summary.part_rows)
         if self.n_windows == 1:

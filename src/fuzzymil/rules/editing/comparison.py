@@ -30,12 +30,6 @@ def span(variable: Variable, values: Array | None = None) -> tuple[float, float]
     """Return the range over which sets of a variable are compared.
 
     This is its own range, extended to include the values; without either, three spreads around its sets.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> span(Variable("depth", {"low": Gaussian(0, 1)})), span(Variable("depth", {"low": Gaussian(0, 1)}, 0, 2))
-    ((-3.0, 3.0), (0.0, 2.0))
     """
     known = np.array([v for v in (variable.low, variable.high) if v is not None])
     if values is not None:
@@ -52,12 +46,6 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
 
     It is 1 for equal sets, and 0 for disjoint sets and for sets that cannot be merged (of different families).
     Areas are computed from ``low`` to ``high``.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian, Triangular
-    >>> similarities([Gaussian(0, 1), Gaussian(0.2, 1), Triangular(0, 1, 2)], -3, 3).round(2).tolist()
-    [[1.0, 0.85, 0.0], [0.85, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     near = [float(s.peak(*s.parameters)) + float(s.spread(*s.parameters)) * _NEAR for s in sets]
     points = np.sort(np.clip(np.concatenate([low + (high - low) * _GRID, *near]), low, high))
@@ -83,13 +71,6 @@ def rule_similarities(base: RuleBase) -> Array:
 
     It is 0 for rules with conditions on different variables or with different quantifiers, and for premises that
     differ and are not plain conjunctions.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0, 0.0], [0.1, 0.0]], 0.5 * np.ones((2, 2)), [0, 1], ranges=[[-1, 1]] * 2)
-    >>> rule_similarities(rules).round(2).tolist()
-    [[1.0, 0.87], [0.87, 1.0]]
     """
     quantifiers, asked = zip(*map(_asked, base.rules), strict=True)
     about = [(quantifier, frozenset(conditions)) for quantifier, conditions in zip(quantifiers, asked, strict=True)]
@@ -108,13 +89,6 @@ def shares(found: Activations, *, normalize: bool) -> Array:
     """Return how much each rule counts for each bag, shape (n_bags, n_rules).
 
     This is its normalized strength or, for additive rules, the greatest part of an output's range that it adds.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [2.0, -1.0], normalize=False)
-    >>> shares(rules.infer([[0.0], [1.0]]), normalize=False).round(2).tolist()
-    [[0.67, 0.0], [0.0, 0.33]]
     """
     if normalize:
         return found.normalized

@@ -54,18 +54,8 @@ _WEIGHTED = {"average": ("WeightedAverage", "wtaver", "COGS", "WA"), "sum": ("We
 class Words:
     """The words of a format for operators, each a mapping to our names.
 
-    Parameters
-    ----------
-    format : str
-        A title of one of the formats.
-    t_norms, s_norms, defuzzifiers, weighted : mappings, optional
-        Further words, which are read but not written.
-
-    Examples
-    --------
-    >>> words = Words("FLL")
-    >>> words.t_norms["Minimum"], words.weighted
-    ('min', {'WeightedAverage': 'average', 'WeightedSum': 'sum'})
+    ``format``: a title of one of the formats. ``t_norms``, ``s_norms``, ``defuzzifiers``, ``weighted``: further words,
+    which are read but not written.
     """
 
     def __init__(self, format: str, **others: Mapping[str, str]) -> None:
@@ -85,13 +75,8 @@ class Words:
 class Writer(ABC):
     """Writes a system in a format; subclasses say how.
 
-    Attributes
-    ----------
-    system : System
-    inputs, outputs : dict
-        The names of the inputs and of the outputs as they are written; different names stay different.
-    input_terms, output_terms : dict of dict
-        The names of their terms as they are written.
+    ``inputs``, ``outputs``: the names of the inputs and of the outputs as they are written; different names stay
+    different. ``input_terms``, ``output_terms``: the names of their terms as they are written.
     """
 
     title: ClassVar[str]

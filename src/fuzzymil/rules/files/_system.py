@@ -268,11 +268,6 @@ def negations_inside(premise: Expression, *, dual: bool, negated: bool = False) 
     """Return the same premise with its negations moved to the conditions, or None if that is impossible.
 
     This applies De Morgan's laws, which hold for ``dual`` norms. NOT of a premise that is always true stays.
-
-    Examples
-    --------
-    >>> negations_inside(Not(Or((Is("x", "low"), Is("y", "low", ("very",))))), dual=True)
-    And(parts=(Is(variable='x', term='low', hedges=('not',)), Is(variable='y', term='low', hedges=('not', 'very'))))
     """
     if isinstance(premise, Is):
         return Is(premise.variable, premise.term, ("not", *premise.hedges)) if negated else premise

@@ -18,18 +18,7 @@ _WORD = re.compile(r"\S+")
 
 
 class Piece(NamedTuple):
-    """Part of a text.
-
-    Examples
-    --------
-    >>> piece = whole("range: 0 one")
-    >>> [word.start for word in piece.words()]
-    [0, 7, 9]
-    >>> print(piece.words()[2].error("Expected a number."))
-    Line 1, character 10: Expected a number.
-      range: 0 one
-               ^
-    """
+    """Part of a text."""
 
     source: str
     start: int
@@ -113,13 +102,7 @@ def interval(where: Piece, ends: Sequence[float]) -> tuple[float | None, float |
 
 
 def unused(name: str, taken: Container[str]) -> str:
-    """Return a name that is not taken: itself, or with a number.
-
-    Examples
-    --------
-    >>> unused("low", ["low", "low_2"])
-    'low_3'
-    """
+    """Return a name that is not taken: itself, or with a number."""
     found, count = name, 1
     while found in taken:
         count += 1
@@ -148,17 +131,7 @@ def fuzzy_set(where: Piece, make: Callable[..., MembershipFunction], values: Ite
 
 
 def word_for(what: str, ours: str, words: Mapping[str, str], format: str) -> str:
-    """Return the word of ``format`` for ``ours``; ``words`` maps its words to our names, ``what`` says what they name.
-
-    Examples
-    --------
-    >>> word_for("T-norm", "min", {"Minimum": "min"}, "FLL")
-    'Minimum'
-    >>> word_for("T-norm", "yager", {"Minimum": "min"}, "FLL")
-    Traceback (most recent call last):
-    ...
-    fuzzymil.ParameterError: FLL has no word for the T-norm 'yager'. Use one of min, or save ...
-    """
+    """Return the word of ``format`` for ``ours``; ``words`` maps its words to our names, of what ``what`` says."""
     for word, meaning in words.items():
         if meaning == ours:
             return word
@@ -175,13 +148,7 @@ _LETTERS = str.maketrans(
 
 
 def distinct(names: Iterable[str], writable: Callable[[str], str]) -> dict[str, str]:
-    """Return how each name is written: unchanged if possible, otherwise changed, and numbered where needed.
-
-    Examples
-    --------
-    >>> distinct(["a b", "ab", "a  b"], lambda name: name.replace(" ", ""))
-    {'a b': 'ab2', 'ab': 'ab', 'a  b': 'ab3'}
-    """
+    """Return how each name is written: unchanged if possible, otherwise changed, and numbered where needed."""
     words = {name: writable(name) for name in names}
     taken = {name for name, word in words.items() if name == word}
     counts: dict[str, int] = {}
@@ -196,13 +163,7 @@ def distinct(names: Iterable[str], writable: Callable[[str], str]) -> dict[str, 
 
 
 def plain_word(name: str) -> str:
-    """Return a name as a word of ASCII letters, digits and underscores; accents are dropped.
-
-    Examples
-    --------
-    >>> plain_word("élevé (max)"), plain_word("dV*"), plain_word("größer"), plain_word("高"), plain_word("2nd")
-    ('eleve_max', 'dV', 'grosser', 'u9AD8', '_2nd')
-    """
+    """Return a name as a word of ASCII letters, digits and underscores; accents are dropped."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         return name
     apart = unicodedata.normalize("NFKD", name.translate(_LETTERS))

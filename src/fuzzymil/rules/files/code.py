@@ -290,13 +290,7 @@ class Program:
 
 
 def number(value: float) -> str:
-    """Return a number as both languages write it.
-
-    Examples
-    --------
-    >>> number(2.0), number(-1e-9)
-    ('2.0', '(-1e-09)')
-    """
+    """Return a number as both languages write it."""
     text = repr(float(value))
     return f"({text})" if text.startswith("-") else text
 
@@ -418,13 +412,7 @@ _C_NAMES = {"abs": "fabs", "min": "fmin", "max": "fmax", "inf": "HUGE_VAL", "pi"
 
 
 def c_expression(expression: str | ast.expr) -> str:
-    """Return an expression of Python in C.
-
-    Examples
-    --------
-    >>> c_expression("1 - abs(x) ** 2 if 0 < x else math.sqrt(x)")
-    '(0.0 < x ? 1.0 - pow(fabs(x), 2.0) : sqrt(x))'
-    """
+    """Return an expression of Python in C."""
     node = ast.parse(expression, mode="eval").body if isinstance(expression, str) else expression
 
     def part(node: ast.expr) -> str:

@@ -393,18 +393,10 @@ Terms = Mapping[str, Mapping[str, object]]
 class RuleReader:
     """Recursive-descent parser for one rule; each method parses what it is named after.
 
-    Parameters
-    ----------
-    text : Piece
-    inputs, outputs : mappings
-        Names of variables, each with its terms.
-    before : sequence of SystemRule
-        The rules before this one, which decide conditions about outputs.
+    ``inputs``, ``outputs``: names of variables, each with its terms. ``before``: the rules before this one, which
+    decide conditions about outputs.
 
-    Attributes
-    ----------
-    chained : set of str
-        The outputs whose terms several rules before this one conclude, and this one asks for.
+    ``chained``: the outputs whose terms several rules before this one conclude, and this one asks for.
     """
 
     def __init__(self, text: Piece, inputs: Terms, outputs: Terms, before: Sequence[SystemRule] = ()) -> None:
@@ -677,17 +669,7 @@ class _Writer(Writer):
 
 
 def rule_text(rule: SystemRule, names: Writer) -> str:
-    """Return a rule as text, with names as a writer writes them; its negations must be next to its conditions.
-
-    Examples
-    --------
-    >>> from fuzzymil import RuleBase
-    >>> from fuzzymil.rules.files._system import system_of
-    >>> system = system_of(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]))
-    >>> premise = And((Is("x1", "low"), Or((Is("x1", "high"), ANYTHING))))
-    >>> rule_text(SystemRule(premise, {"y": "rule1"}, 0.5), _Writer(system))
-    'if x1 is low and (x1 is high or x1 is any) then y is rule1 with 0.5'
-    """
+    """Return a rule as text, with names as a writer writes them; its negations must be next to its conditions."""
     first = next(iter(names.inputs.values()))
 
     def words(premise: Expression) -> str:

@@ -291,15 +291,7 @@ SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
 
 
 def complement(chosen: MembershipFunction) -> MembershipFunction:
-    """Return the set of memberships ``1 - mu``, of a family that can be trained and written again if there is one.
-
-    Examples
-    --------
-    >>> complement(Ramp(1, 3)), complement(Triangular(0, 1, 2))
-    (Ramp(start=3.0, end=1.0), Discrete(0.0, 1.0, 1.0, 0.0, 2.0, 1.0))
-    >>> complement(Gaussian(3, 0.5)).text
-    '1 - exp(-0.5*x^2)'
-    """
+    """Return the set of memberships ``1 - mu``, of a family that can be trained and written again if there is one."""
     values = chosen.parameters
     if isinstance(chosen, Ramp):
         return Ramp(values[1], values[0])
@@ -323,13 +315,7 @@ def _is_shape(chosen: Formula) -> bool:
 
 
 def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
-    """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead.
-
-    Examples
-    --------
-    >>> shape_of(complement(Gaussian(3, 0.5)))
-    ('gaussianShape', (3.0, 0.5), True)
-    """
+    """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead."""
     values = chosen.parameters
     if isinstance(chosen, Ramp):
         return "rightLinearShape" if chosen.side > 0 else "leftLinearShape", tuple(sorted(values)), False

@@ -86,15 +86,7 @@ class Place(NamedTuple):
         return self.start - self.text.rfind("\n", 0, self.start)
 
     def error(self, message: str) -> RuleSyntaxError:
-        """Return an error that shows the line with a caret under the character.
-
-        Examples
-        --------
-        >>> print(Place("IF x is lwo THEN y = 1", "", 8).error("Unknown term."))
-        Line 1, character 9: Unknown term.
-          IF x is lwo THEN y = 1
-                  ^
-        """
+        """Return an error that shows the line with a caret under the character."""
         return RuleSyntaxError(self.shown(message), ((self.line, self.character, message),))
 
     def shown(self, message: str) -> str:
@@ -125,17 +117,7 @@ def _columns(text: str) -> int:
 def tokens(text: str, report: Callable[[int, str], None]) -> list[Token]:
     """Split a text into tokens; the last one marks the end.
 
-    Parameters
-    ----------
-    text : str
-    report : callable
-        Called with the position and the cure of each comment in the style of another language.
-
-    Examples
-    --------
-    >>> [token.text for token in tokens('IF "hue (mean)" is low  // blue', lambda start, cure: print(start, cure))]
-    24 Comments begin with '#', not with '//'.
-    ['IF', 'hue (mean)', 'is', 'low', 'the end of the text']
+    ``report``: called with the position and the cure of each comment in the style of another language.
     """
     found, known, position = list[Token](), keywords(), 0
     while match := _TOKEN.match(text, position):
@@ -179,13 +161,7 @@ def _token(kind: str, content: str, start: int, end: int, known: frozenset[str])
 
 
 def comments(text: str) -> list[Token]:
-    """Return the comments of a text, without the sign that starts them.
-
-    Examples
-    --------
-    >>> [(comment.text, comment.start) for comment in comments('IF "#1" is low  # why')]
-    [('why', 16)]
-    """
+    """Return the comments of a text, without the sign that starts them."""
     if "#" not in text:
         return []
     found = (match for match in _TOKEN.finditer(text) if match.group().startswith("#"))
@@ -214,23 +190,7 @@ class Abandoned(Exception):
 
 
 class Mistakes:
-    """Collects the mistakes of a text; the same one in several places is one mistake.
-
-    Examples
-    --------
-    >>> mistakes = Mistakes()
-    >>> for start in (3, 13):
-    ...     mistakes.add(Place("IF a THEN  IF a THEN", "", start), "Expected 'is'.")
-    >>> mistakes.add(Place("IF a THEN  IF a THEN", "", 20), "Expected a conclusion.")
-    >>> print(mistakes.error())
-    2 mistakes:
-    Line 1, character 4: Expected 'is'. (Also at line 1, character 14.)
-      IF a THEN  IF a THEN
-         ^
-    Line 1, character 21: Expected a conclusion.
-      IF a THEN  IF a THEN
-                          ^
-    """
+    """Collects the mistakes of a text; the same one in several places is one mistake."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[Place]] = {}

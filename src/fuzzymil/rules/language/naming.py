@@ -43,30 +43,8 @@ def named_sets(
     or have the same center (*narrow_medium*, *broad_medium*). Only more than three are numbered, from low to high. Sets
     of dates and times are called after where they begin and end.
 
-    Parameters
-    ----------
-    sets : iterable of MembershipFunction
-    low, high : float
-        Range of the variable.
-    column : Column, optional
-        Of a date or a time of day.
-
-    Returns
-    -------
-    dict
-        The name of each different set.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid
-    >>> for chosen, name in named_sets([Sigmoid(8, 2), Gaussian(4, 1), Sigmoid(5, 2), Sigmoid(2, -2)], 0, 10).items():
-    ...     print(name, chosen)
-    low Sigmoid(2, -2)
-    medium Gaussian(4, 1)
-    raised Sigmoid(5, 2)
-    high Sigmoid(8, 2)
-    >>> named_sets([Sigmoid(20513, 1), Bell(20513, 2, 3)], 0, 10, Column("day", "date")).values()
-    dict_values(['2026-02-27 to 2026-03-03', 'after 2026-03-01'])
+    ``low``, ``high``: range of the variable. ``column``: of a date or a time of day. Returned: the name of each
+    different set.
     """
     distinct = list(dict.fromkeys(sets))
     sides = dict(zip(distinct, _sides(distinct), strict=True))

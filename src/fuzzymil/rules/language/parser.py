@@ -98,28 +98,9 @@ class Parsed:
 def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs: Iterable[Variable] = ()) -> Parsed:
     """Parse statements.
 
-    Parameters
-    ----------
-    text : str, or sequence of str
-        Each entry of a sequence holds complete statements.
-    variables, outputs : sequences of Variable
-        Declared beforehand; the text may declare more.
-
-    Returns
-    -------
-    Parsed
-        With the mistakes that were found; what they affect is left out.
-
-    Raises
-    ------
-    RuleSyntaxError
-        If this is no text, or has so many mistakes that reading on is of no use.
-
-    Examples
-    --------
-    >>> parsed = read("VARIABLE hue: blue = Gaussian(0.6, 0.1)  IF hue is blue THEN sky = 1")
-    >>> parsed.rules[0].conclusions
-    {'sky': Linear(constant=1.0, slopes={}, points=False)}
+    ``text``: each entry of a sequence holds complete statements. ``variables``, ``outputs``: declared beforehand; the
+    text may declare more. Returned: with the mistakes that were found; what they affect is left out. Raises
+    `RuleSyntaxError` if this is no text, or has so many mistakes that reading on is of no use.
     """
     parsed = Parsed()
     for known, given in ((parsed.variables, variables), (parsed.outputs, outputs)):

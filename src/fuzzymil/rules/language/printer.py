@@ -38,13 +38,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
 def keywords() -> frozenset[str]:
-    """Return the words, in lower case, that have a meaning of their own in rules, and are quoted as names.
-
-    Examples
-    --------
-    >>> {"and", "very", "average"} <= keywords()
-    True
-    """
+    """Return the words, in lower case, that have a meaning of their own in rules, and are quoted as names."""
     return _KEYWORDS.union(HEDGES, *(name.split() for name in QUANTIFIERS))
 
 
@@ -54,26 +48,14 @@ def is_quantifier_word(word: str) -> bool:
 
 
 def quoted(name: str) -> str:
-    """Return a name as written in rules: in quotes unless it is a plain word.
-
-    Examples
-    --------
-    >>> quoted("hue"), quoted("hue (mean)"), quoted("and")
-    ('hue', '"hue (mean)"', '"and"')
-    """
+    """Return a name as written in rules: in quotes unless it is a plain word."""
     if _NAME.fullmatch(name) and name.lower() not in keywords():
         return name
     return f'"{escaped(name, chr(34))}"'
 
 
 def quoted_term(name: str) -> str:
-    """Return the name of a term as written in rules, where no quantifier can stand.
-
-    Examples
-    --------
-    >>> quoted("average"), quoted_term("average"), quoted_term("very")
-    ('"average"', 'average', '"very"')
-    """
+    """Return the name of a term as written in rules, where no quantifier can stand."""
     return name if _NAME.fullmatch(name) and is_quantifier_word(name.lower()) else quoted(name)
 
 
@@ -81,11 +63,6 @@ def escaped(text: str, end: str) -> str:
     r"""Return text escaped so that it fits on one line before the delimiter ``end``.
 
     Characters that some programs take for the end of a line, or that a terminal would obey, become their codes.
-
-    Examples
-    --------
-    >>> print(escaped("a\nb\u2028c", "]"))
-    a\nb\u2028c
     """
     for character, written in (("\\", "\\\\"), (end, "\\" + end), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(character, written)
@@ -98,13 +75,7 @@ def conditions(
     max_conditions: int | None,
     say: Callable[[Is], str] | None = None,
 ) -> str:
-    """Return ``x1 is low AND x2 is high``, or the most selective conditions and the number of those left out.
-
-    Examples
-    --------
-    >>> conditions({"x1": "low", "x2": "high"}, {"x1": 1.0, "x2": 3.0}, max_conditions=1)
-    'x2 is high AND ... (1 less selective)'
-    """
+    """Return ``x1 is low AND x2 is high``, or the most selective conditions and the number of those left out."""
     names = list(antecedent)
     left_out = 0 if max_conditions is None else max(len(names) - max_conditions, 0)
     if left_out:
@@ -120,20 +91,8 @@ def premise_text(
 ) -> str:
     """Return a premise as text; AND binds more tightly than OR.
 
-    Parameters
-    ----------
-    premise : Expression
-    conjunction : callable, optional
-        Returns the text of a quantified part, or None where it is to be written in full.
-    say : callable, optional
-        Returns the text of a condition; default: as rules are written.
-
-    Examples
-    --------
-    >>> premise_text(And((Is("x", "low", ("not",)), Or((Is("y", "high"), Is("z", "high", ("very",)))))))
-    'x is not low AND (y is high OR z is very high)'
-    >>> premise_text(Not(Quantified("at least", Is("x", "low"), 3)))
-    'NOT (AT LEAST 3 x is low)'
+    ``conjunction``: returns the text of a quantified part, or None where it is to be written in full. ``say``: returns
+    the text of a condition; default: as rules are written.
     """
     if isinstance(premise, Is):
         if say is not None:
@@ -161,13 +120,7 @@ def premise_text(
 
 
 def quantifier(part: Quantified) -> str:
-    """Return the words of a quantifier, ``SOME`` or ``AT LEAST 3``.
-
-    Examples
-    --------
-    >>> quantifier(Quantified("at least", ANYTHING, 3))
-    'AT LEAST 3'
-    """
+    """Return the words of a quantifier, ``SOME`` or ``AT LEAST 3``."""
     return part.quantifier.upper() + ("" if part.count is None else f" {part.count}")
 
 
@@ -180,15 +133,7 @@ def conclusions(
     *,
     adds: bool = False,
 ) -> str:
-    """Return the conclusions of a rule; those that add nothing are left out, but never all of them.
-
-    Examples
-    --------
-    >>> conclusions(["cat", "dog"], [[0.0], [2.5]], [], digits=3)
-    'cat = 0, dog = 2.5'
-    >>> conclusions(["cat", "dog"], [[0.0], [2.5]], [], digits=3, adds=True)
-    'dog += 2.5'
-    """
+    """Return the conclusions of a rule; those that add nothing are left out, but never all of them."""
     rows = list(zip(outputs, coefs, strict=True))
     if adds:
         rows = [(output, row) for output, row in rows if any(row)] or rows[:1]
@@ -207,15 +152,6 @@ def conclusion(
     """Return ``y = 0.3 + 2*x1 - 1*x2`` for the coefficients of an output, constant first.
 
     The conclusion of an additive rule ``adds`` to its output: ``y += 0.3 + 2*x1``, ``y -= 1.4``.
-
-    Examples
-    --------
-    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3)
-    'y = 0.3 + 2*x1 - 1*x2'
-    >>> conclusion("y", [0.3, 2.0, -1.0], ["x1", "x2"], digits=3, max_conditions=1)
-    'y = 0.3 + 2*x1 + ... (1 smaller)'
-    >>> conclusion("y", [-1.4], [], digits=3, adds=True)
-    'y -= 1.4'
     """
     sign, text = concluded(coefs, variables, digits, max_conditions, adds=adds)
     return f"{quoted(output)} {sign} {text}"
@@ -224,13 +160,7 @@ def conclusion(
 def concluded(
     coefs: Sequence[float], variables: Sequence[str], digits: int | None, max_conditions: int | None, *, adds: bool
 ) -> tuple[str, str]:
-    """Return the sign and the sum of a conclusion, ``("=", "0.3 + 2*x1")``.
-
-    Examples
-    --------
-    >>> concluded([0.3, 2.0], ["x1"], 3, None, adds=True)
-    ('+=', '0.3 + 2*x1')
-    """
+    """Return the sign and the sum of a conclusion, ``("=", "0.3 + 2*x1")``."""
     slopes = {name: value for name, value in zip(variables, coefs[1:], strict=False) if value}
     shown = list(slopes)
     if max_conditions is not None and len(shown) > max_conditions:
@@ -249,27 +179,14 @@ def with_weight(weight: float, digits: int | None) -> str:
 
 
 def missing_as(values: Sequence[float], categories: Sequence[str]) -> str:
-    """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing.
-
-    Examples
-    --------
-    >>> missing_as([0.2, 0.4], []), missing_as([1.0], ["email", "live chat"])
-    (' MISSING AS 0.2, 0.4', ' MISSING AS "live chat"')
-    """
+    """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing."""
     named = dict(enumerate(map(quoted_term, categories)))
     each = [named.get(int(value)) or format_number(value, None) for value in values]
     return f" MISSING AS {', '.join(each)}" if each else ""
 
 
 def format_set(chosen: MembershipFunction, digits: int | None) -> str:
-    """Return ``Gaussian(0.6, 0.1)``, with as many digits for positions as the set's width requires.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian, Sigmoid
-    >>> format_set(Gaussian(1000000.25, 0.5), digits=2), format_set(Sigmoid(2e-9, -1.25e10), digits=2)
-    ('Gaussian(1000000.2, 0.5)', 'Sigmoid(2e-09, -1.2e+10)')
-    """
+    """Return ``Gaussian(0.6, 0.1)``, with as many digits for positions as the set's width requires."""
     spread = float(chosen.spread(*chosen.parameters))
     values = []
     unlike = {
@@ -292,13 +209,6 @@ def format_number(value: float, digits: int | None) -> str:
     """Return a number with this many significant digits; None writes it exactly.
 
     Rounded numbers have an exponent only from 100,000 on, where zeros would have to be counted.
-
-    Examples
-    --------
-    >>> format_number(2 / 3, 3), format_number(-1e-30 * 0, 3), format_number(0.1, None), format_number(2.0, None)
-    ('0.667', '0', '0.1', '2')
-    >>> format_number(1912.4, 3), format_number(99_960.0, 3), format_number(-1234567.0, 3)
-    ('1910', '1e+05', '-1.23e+06')
     """
     text = f"{value:.{digits}g}" if digits is not None else repr(float(value)).removesuffix(".0")
     if digits is not None and "e+" in text and abs(float(text)) < 1e5:

@@ -23,21 +23,7 @@ _HALVINGS = 60
 def condition_text(variable: Variable, condition: Is, *, negated: bool = False) -> str:
     """Return a condition with its range, or in its own words where it has none.
 
-    Parameters
-    ----------
-    variable : Variable
-    condition : Is
-    negated : bool
-        Whether the opposite is meant.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Bell, Sigmoid
-    >>> pressure = Variable("pressure", {"medium": Bell(3.65, 0.55, 4), "high": Sigmoid(7.6, 5)}, 0, 10, "bar")
-    >>> condition_text(pressure, Is("pressure", "medium")), condition_text(pressure, Is("pressure", "high"))
-    ('pressure between 3.1 and 4.2 bar', 'pressure above 7.6 bar')
-    >>> condition_text(pressure, Is("pressure", "medium"), negated=True)
-    'pressure below 3.1 or above 4.2 bar'
+    ``negated``: whether the opposite is meant.
     """
     said = range_text(variable, condition.term, ("not", *condition.hedges) if negated else condition.hedges)
     if said:
@@ -50,12 +36,6 @@ def range_text(variable: Variable, term: str, hedges: Sequence[str] = ()) -> str
 
     An end beyond the range of the variable is left out. Empty for categories, for missing values, and for sets that
     hold in the whole range or are not described by two ends.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> range_text(Variable("day", {"early": Gaussian(20513, 2)}, 20513, 20600, "days since 1970-01-01"), "early")
-    'before 2026-03-03'
     """
     chosen = variable.terms[term]
     found = None if term in variable.categories or term == MISSING else half_range(chosen, hedges)
@@ -82,12 +62,6 @@ def half_range(chosen: MembershipFunction, hedges: Sequence[str] = ()) -> tuple[
     """Return between which values the membership is above one half (of a negated set, below), or None.
 
     None stands for a set that is nowhere above one half, or in several places; infinity for an open side.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Sigmoid, Triangular
-    >>> half_range(Triangular(0, 1, 2)), half_range(Sigmoid(76, 2), ["not"])
-    ((0.5, 1.5), (76.0, inf))
     """
     if not chosen.parameters:
         return None

@@ -365,14 +365,7 @@ def _lines(base: RuleBase, max_conditions: int | None, digits: int | None, *, ra
 def statements(
     base: RuleBase, max_conditions: int | None = None, digits: int | None = 4, *, ranges: bool = False
 ) -> list[str]:
-    """Return the text of each rule without its number or label; see `to_text`.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> statements(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]), digits=2)[1]
-    'IF x1 is high THEN y = 0.67'
-    """
+    """Return the text of each rule without its number or label; see `to_text`."""
     return [
         f"IF {premise_text(base, rule, max_conditions, ranges=ranges)} "
         f"THEN {concluded_text(base, r, digits, max_conditions)}" + printer.with_weight(rule.weight, digits)
@@ -381,14 +374,7 @@ def statements(
 
 
 def concluded_text(base: RuleBase, rule: int, digits: int | None = 4, max_conditions: int | None = None) -> str:
-    """Return the conclusion of a rule, counted from 0, as text: ``sky = 0.9``, or ``risk is very great``.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> concluded_text(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]), 1, digits=2)
-    'y = 0.67'
-    """
+    """Return the conclusion of a rule, counted from 0, as text: ``sky = 0.9``, or ``risk is very great``."""
     said = base.rules[rule]
     if said.terms:
         return ", ".join(map(printer.premise_text, said.terms.values()))
@@ -400,38 +386,17 @@ def concluded_text(base: RuleBase, rule: int, digits: int | None = 4, max_condit
 
 
 def title(rule: Rule, place: int) -> str:
-    """Return what a rule is printed as: its label, or its number.
-
-    Examples
-    --------
-    >>> title(Rule({"x": "low"}, [[1.0]]), 2), title(Rule({"x": "low"}, [[1.0]], label="Shock"), 2)
-    ('Rule 3', 'Shock')
-    """
+    """Return what a rule is printed as: its label, or its number."""
     return printer.quoted(rule.label) if rule.label else f"Rule {place + 1}"
 
 
 def commented(comment: str, line: str) -> str:
-    """Return a line of source below its comment.
-
-    Examples
-    --------
-    >>> print(commented("Seen twice.", "IF x is low THEN y = 1"))
-    # Seen twice.
-    IF x is low THEN y = 1
-    """
+    """Return a line of source below its comment."""
     return "".join(f"# {said}\n" if said else "#\n" for said in comment.splitlines()) + line
 
 
 def default_text(base: RuleBase, digits: int | None) -> str:
-    """Return ``Default: y = -2.9``, to which additive rules add.
-
-    Examples
-    --------
-    >>> from fuzzymil.rules import RuleBase
-    >>> rules = RuleBase.parse("VARIABLE x: low = Gaussian(0, 1)  Default: y = -2.9  IF SOME x is low THEN y += 2")
-    >>> default_text(rules, 3)
-    'Default: y = -2.9'
-    """
+    """Return ``Default: y = -2.9``, to which additive rules add."""
     values = zip(base.output_names, base.default, strict=True)
     said = (f"{printer.quoted(output)} = {printer.format_number(value, digits)}" for output, value in values)
     return f"Default: {', '.join(said)}"
@@ -496,16 +461,7 @@ def written(comment: str, head: Sequence[str], rules: Sequence[Rule], lines: Seq
 
 
 def declaration(kind: str, variable: Variable) -> str:
-    """Return ``VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1), ...``.
-
-    Examples
-    --------
-    >>> from fuzzymil.inference.membership import Gaussian
-    >>> declaration("VARIABLE", Variable("depth", {"low": Gaussian(0, 1)}, 0, 1, "m"))
-    'VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1)'
-    >>> declaration("VARIABLE", Variable("channel", categories=["email", "live chat"]))
-    'VARIABLE channel: ONE OF email, "live chat"'
-    """
+    """Return ``VARIABLE depth [m] FROM 0 TO 1: low = Gaussian(0, 1), ...``."""
     text = f"{kind} {printer.quoted(variable.name)}"
     if variable.unit:
         unit = printer.escaped(variable.unit, "]")
@@ -523,13 +479,7 @@ def declaration(kind: str, variable: Variable) -> str:
 
 
 def using(settings: Mapping[str, object]) -> str:
-    """Return ``USING t_norm = min, ...``.
-
-    Examples
-    --------
-    >>> using({"t_norm": "min", "default": (0.5, 0.0), "limited": False})
-    'USING t_norm = min, default = (0.5, 0), limited = no'
-    """
+    """Return ``USING t_norm = min, ...``."""
     return "USING " + ", ".join(f"{name} = {_setting(value)}" for name, value in settings.items())
 
 

@@ -78,13 +78,7 @@ _RANGE = re.compile(r"\[\s*[-+]?[.0-9]+\s*(?:[,;:]|\s|\.\.|to\b)\s*[-+]?[.0-9]+\
 
 
 def foreign(sign: str) -> tuple[str, str]:
-    """Return the kind of token that a sign of another language means, or nothing, and how to write it.
-
-    Examples
-    --------
-    >>> foreign("&&")
-    ('and', "Write AND instead of '&&'.")
-    """
+    """Return the kind of token that a sign of another language means, or nothing, and how to write it."""
     if sign in _SIGNS:
         meant, written = _SIGNS[sign]
         name = f" ({unicodedata.name(sign).lower()})" if meant in ("-", "*") else ""
@@ -95,47 +89,23 @@ def foreign(sign: str) -> tuple[str, str]:
 
 
 def comment(content: str) -> str:
-    """Return how to write a comment that begins as in another language.
-
-    Examples
-    --------
-    >>> comment("% blue")
-    "Comments begin with '#', not with '%'."
-    """
+    """Return how to write a comment that begins as in another language."""
     sign = content[: 1 if content[0] == "%" else 2]
     return f"Comments begin with '#', not with {sign!r}."
 
 
 def is_percent(text: str, end: int, start: int) -> bool:
-    """Return whether ``%`` at ``start``, after a number that ends at ``end``, means percent rather than a comment.
-
-    Examples
-    --------
-    >>> is_percent("50%", 2, 2), is_percent("50 % of them", 2, 3)
-    (True, False)
-    """
+    """Return whether ``%`` at ``start``, after a number that ends at ``end``, means percent rather than a comment."""
     return end == start or _PERCENT_END.match(text, start) is not None
 
 
 def percent(number: str) -> str:
-    """Return how to write a percentage.
-
-    Examples
-    --------
-    >>> percent("12.5")
-    "Percent signs are not supported: write '0.125' instead of '12.5%'."
-    """
+    """Return how to write a percentage."""
     return f"Percent signs are not supported: write '{float(number) / 100:.12g}' instead of '{number:.30}%'."
 
 
 def decimal_comma(text: str, place: int) -> str:
-    """Return the cure if the comma at ``place`` stands between the digits of one number, else nothing.
-
-    Examples
-    --------
-    >>> decimal_comma("y = 0,5", 5)
-    " Numbers have a decimal point: write '0.5' instead of '0,5'."
-    """
+    """Return the cure if the comma at ``place`` stands between the digits of one number, else nothing."""
     before, after = re.search(r"(?<![\w.])[0-9]{1,30}$", text[:place][-31:]), re.match(r",([0-9]{1,30})", text[place:])
     if before is None or after is None:
         return ""
@@ -145,24 +115,12 @@ def decimal_comma(text: str, place: int) -> str:
 
 
 def is_range(text: str, start: int) -> bool:
-    """Return whether the square brackets that open at ``start`` hold a range rather than a unit.
-
-    Examples
-    --------
-    >>> is_range("[0, 2]", 0), is_range("[m]", 0)
-    (True, False)
-    """
+    """Return whether the square brackets that open at ``start`` hold a range rather than a unit."""
     return _RANGE.match(text, start) is not None
 
 
 def unreadable(kind: str, content: str) -> str:
-    """Return what is wrong with characters that are no token.
-
-    Examples
-    --------
-    >>> unreadable("open", '"depth')
-    'This quotation mark is never closed: add another one after the name.'
-    """
+    """Return what is wrong with characters that are no token."""
     character = content[0]
     if kind == "shortened":
         return (
