@@ -202,12 +202,14 @@ def known_settings(method: Method = Method.rules, task: Task = Task.classificati
     (False, True)
     """
     from fuzzymil.estimators import Operators, Training
+    from fuzzymil.estimators.experts import OPERATORS
     from fuzzymil.learn.train import Constraints
 
     kinds = [estimator_class(method, task)]
     kinds += [Operators, Training] if method in (Method.mi_anfis, Method.anfis) else []
     kinds += [] if method is Method.rules else [Constraints]
-    return [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
+    names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
+    return [*names, *OPERATORS] if method is Method.mamdani else names
 
 
 def _parsed(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
@@ -317,7 +319,12 @@ def _start(method: Method, init: str) -> dict[str, Any]:
 def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings of Mamdani rules, which are trained if they are given."""
     from fuzzymil.estimators import Training
+    from fuzzymil.estimators.experts import OPERATORS
 
+    operators = {name: value for name, value in settings.items() if name in OPERATORS}
+    settings = {name: value for name, value in settings.items() if name not in OPERATORS}
+    if operators:
+        settings["operators"] = operators
     rules = settings.get("rules")
     if rules is not None and "n_rules" in settings:
         raise ParameterError("--n-rules cannot apply to rules that are given with --init: omit it.")

@@ -50,7 +50,7 @@ from fuzzymil.rules.rule import Variable
 
 _PREMISES = ("t_norm", "s_norm", "aggregation", "alpha")
 _DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
-_OPERATORS = (*_PREMISES, *_DEFUZZIFICATION, "default")
+OPERATORS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 _OF_TRAINING = ("initial_rules_", "history_", "active_bounds_")
 _KEPT = ("threshold", "pos_label", "missing", "n_rules", "init", "learning_rate", "random_state")  # with other rules
@@ -437,7 +437,7 @@ def _check_operators(name: str, value: Any) -> None:
     if not isinstance(value, Mapping):
         raise ParameterError(f"{name} must map names to settings, such as {{'t_norm': 'product'}}, got {value!r:.100}.")
     for key in value:
-        known_name("operator", key, _OPERATORS)
+        known_name("operator", key, OPERATORS)
 
 
 @loadable

@@ -1,9 +1,9 @@
 """Explanations: which rule, which witness instance, which conditions."""
 
-from fuzzymil.explain._effect import Effect, EffectCurve, effect
 from fuzzymil.explain._explain import NUMBERS, Reading, explain, explain_many, select_bag
 from fuzzymil.explain._importance import FeatureImportance, Importance, RuleImportance, importance
 from fuzzymil.explain.coverage import Coverage, Unusual
+from fuzzymil.explain.effects import Effect, EffectCurve, effect
 from fuzzymil.explain.explanation import (
     ConditionExplanation,
     Counterfactual,

@@ -16,8 +16,8 @@ from matplotlib.transforms import Affine2D, blended_transform_factory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.explain import Effect, Importance
-from fuzzymil.explain._effect import position
 from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.effects import position
 from fuzzymil.explain.words import in_short
 from fuzzymil.plots._rules import bags_of_equal, classes_of, rules_of
 from fuzzymil.plots.style import (

@@ -16,7 +16,7 @@ from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, listed
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import explain, select_bag
-from fuzzymil.explain._effect import position
+from fuzzymil.explain.effects import position
 from fuzzymil.plots._rules import (
     border,
     classes_of,

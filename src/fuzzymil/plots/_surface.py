@@ -15,8 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
-from fuzzymil.explain._effect import position
 from fuzzymil.explain.coverage import used_features
+from fuzzymil.explain.effects import position
 from fuzzymil.plots._rules import (
     bags_of_equal,
     equal_instances,

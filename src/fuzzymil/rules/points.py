@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
-from scipy.special import expit, logit
 
 from fuzzymil._utils import html
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.text import typeset
+from fuzzymil.inference.engines.numpy import sigmoid
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -114,7 +114,7 @@ def score_table(base: RuleBase) -> ScoreTable:
         math.ceil(sum(each for each in points if each > 0)),
     )
     default = base.default[0]
-    unlikely, likely = (logit([_UNLIKELY, 1 - _UNLIKELY]) - default) / base.unit
+    unlikely, likely = (np.log([_UNLIKELY / (1 - _UNLIKELY), 1 / _UNLIKELY - 1]) - default) / base.unit
     first, last = min(max(least, math.floor(unlikely)), most), max(min(most, math.ceil(likely)), least)
     step = next(size for n in range(20) for size in (10**n, 2 * 10**n, 5 * 10**n) if last - first < _MOST_ROWS * size)
     scores = [
@@ -122,7 +122,7 @@ def score_table(base: RuleBase) -> ScoreTable:
         *(score for score in range(first + 1, last) if score % step == 0),
         *([last] if last > first else []),
     ]
-    rows = [ScoreRow(score, score, score, float(expit(default + base.unit * score))) for score in scores]
+    rows = [ScoreRow(score, score, score, float(sigmoid(default + base.unit * score))) for score in scores]
     rows[0] = dataclasses.replace(rows[0], low=least)
     rows[-1] = dataclasses.replace(rows[-1], high=most)
     return ScoreTable(base.unit, default, tuple(rows))
