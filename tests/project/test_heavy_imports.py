@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
         (["data", "describe", str(VISITS), *COLUMNS[:2], "--drop", "converted"], set()),
         (["predict", "model.json", str(VISITS), *COLUMNS], set()),
         (["explain", "model.json", str(VISITS), *COLUMNS, "--id", "u001"], set()),
-        pytest.param(["plot", "grid", "model.json"], DRAWING, marks=pytest.mark.slow),
+        pytest.param(["plot", "membership", "model.json"], DRAWING, marks=pytest.mark.slow),
         pytest.param(["report", "model.json", str(VISITS), *COLUMNS, "--folds", "2"], DRAWING, marks=pytest.mark.slow),
         pytest.param(["evaluate", str(VISITS), *COLUMNS, "--folds", "2"], LEARNING, marks=pytest.mark.slow),
         pytest.param(

@@ -30,8 +30,6 @@ from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words
 
-__all__ = ["Bags", "as_bags", "bags_of_table"]
-
 NO_TABLE = (
     "This needs a table with one row per sample, but bags have several instances: wrap a transformer of rows in "
     "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging."

@@ -26,8 +26,6 @@ from fuzzymil.bags.series import (
     hour_text,
 )
 
-__all__ = ["DATE", "HOUR", "KINDS", "WEEKDAYS", "Column", "Columns", "value_text"]
-
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 """The categories of a day of the week."""
 

@@ -23,27 +23,6 @@ from fuzzymil._utils import arrays
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError
 
-__all__ = [
-    "EPOCH",
-    "MISSING",
-    "PLAIN_NUMBERS",
-    "DateSeries",
-    "NumberFormat",
-    "NumberSeries",
-    "Series",
-    "TextBuilder",
-    "TextSeries",
-    "as_float",
-    "as_series",
-    "date_text",
-    "days_since_1970",
-    "hour_text",
-    "is_number",
-    "mostly_dates",
-    "parse_dates",
-    "parse_hours",
-]
-
 # ---------------------------------------------------------------------- numbers as text
 
 _DECIMALS = (".", ",")

@@ -9,17 +9,6 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags._bags import Bags
 
-__all__ = [
-    "FIVE",
-    "STATISTICS",
-    "THREE",
-    "bag_deviations",
-    "bag_means",
-    "bag_statistics",
-    "fill_missing",
-    "typical_values",
-]
-
 
 def bag_means(bags: Bags) -> Array:
     """Return the mean of each feature in each bag, shape (n_bags, n_features).

@@ -41,20 +41,6 @@ from fuzzymil.bags.series import (
     mostly_dates,
 )
 
-__all__ = [
-    "DATE_PARTS",
-    "NO_OPTIONS",
-    "ColumnOptions",
-    "Features",
-    "Source",
-    "Table",
-    "Unused",
-    "features_of",
-    "infer_columns",
-    "not_a_number",
-    "unused_in_words",
-]
-
 DATE_PARTS = ("date", "weekday", "hour", "elapsed")
 """What can be made of a date."""
 

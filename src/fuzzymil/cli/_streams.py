@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any
 
-__all__ = ["OutputError", "open_streams"]
-
 _STREAMS = ("stdin", "stdout", "stderr")
 
 

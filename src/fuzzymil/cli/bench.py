@@ -16,8 +16,6 @@ from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
 
-__all__ = ["bench"]
-
 SIZES = ((30, 5, 5), (100, 30, 10), (100, 166, 10))
 """Bags (of 7 instances on average), features and rules."""
 

@@ -11,8 +11,6 @@ from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import emit, emit_json
 
-__all__ = ["cache"]
-
 
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil cache", "fuzzymil cache --clear"))
 def cache(

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.learn.choose import DataDiagnosis
 
-__all__ = ["convert", "describe", "fetch", "list_sets"]
-
 _MOST_FEATURES = 20  # to print
 
 data = Application(

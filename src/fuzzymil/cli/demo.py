@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
     from fuzzymil.bags import Bags
 
-__all__ = ["demo", "run_demo"]
-
 SIGMA = 0.2  # radius of the true concepts
 SHOWN = 60  # held-out bags that the report explains
 WIDTH = 80  # columns

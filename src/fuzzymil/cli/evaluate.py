@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import Fold
 
-__all__ = ["evaluate"]
-
 
 def method_names(incomplete: str) -> Iterator[str]:
     """Complete the name of a method to compare with."""

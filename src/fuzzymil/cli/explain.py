@@ -13,8 +13,6 @@ from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_figure, check_target, emit_json, write_figure, write_text
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 
-__all__ = ["explain"]
-
 
 @app.command(
     rich_help_panel=USE,

@@ -27,8 +27,6 @@ from fuzzymil.cli._console import (
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
 
-__all__ = ["fit"]
-
 _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
 
 

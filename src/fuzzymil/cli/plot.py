@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fuzzymil.bags import Bags
 
-__all__ = ["Kind", "plot"]
-
 
 class Kind(enum.StrEnum):
     """What to plot."""

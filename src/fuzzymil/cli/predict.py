@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fuzzymil.bags import Bags
     from fuzzymil.estimators import Predictions
 
-__all__ = ["predict"]
-
 
 @app.command(
     rich_help_panel=USE,

@@ -15,8 +15,6 @@ from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progr
 from fuzzymil.cli._inputs import Columns, read_both
 from fuzzymil.cli._processes import helped_fits
 
-__all__ = ["report"]
-
 
 @app.command(rich_help_panel=USE, epilog=examples("fuzzymil report model.json visits.csv -o report.html"))
 def report(

@@ -14,9 +14,6 @@ from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
 from fuzzymil.cli._inputs import read_all_rules
 
-__all__ = ["rules"]
-
-
 _NO_LIMITS = ("fis", "fcl", "fml")
 """Formats that cannot clip values to the ranges of the inputs."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fuzzymil.studio import Document, Session
     from fuzzymil.studio.document import Data
 
-__all__ = ["studio"]
-
 
 @app.command(
     rich_help_panel=USE,

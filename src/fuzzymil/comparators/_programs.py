@@ -13,8 +13,6 @@ import optax
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.learn.train.losses import LOSSES
 
-__all__ = ["apply", "mean_loss", "train"]
-
 Forward = Callable[..., Any]
 Weights = dict[str, Any]  # a pytree of arrays
 

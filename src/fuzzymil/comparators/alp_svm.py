@@ -14,8 +14,6 @@ from fuzzymil.comparators.kernels import SEARCH_GRID
 from fuzzymil.comparators.svm import InstanceSVM
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["ALPSVM"]
-
 HALVINGS = 60  # enough for double precision
 
 

@@ -16,8 +16,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["APR", "BaggingAPR"]
-
 
 class Rectangle(NamedTuple):
     """Bounds on some of the features."""

@@ -12,8 +12,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
 from fuzzymil.estimators.parameters import choice, integer
 
-__all__ = ["CitationKNN"]
-
 
 def _minimal(distances: Array, starts: Array) -> Array:
     """Return the minimum distance between an instance of the bag and one of each other bag."""

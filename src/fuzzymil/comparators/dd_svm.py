@@ -15,8 +15,6 @@ from fuzzymil.comparators.diverse_density import DENSITY_CHECKS, Concept, climb,
 from fuzzymil.comparators.kernels import kernel_width
 from fuzzymil.estimators.parameters import real
 
-__all__ = ["DDSVM"]
-
 
 def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]:
     """Return the dense and distinct concepts, by decreasing density.

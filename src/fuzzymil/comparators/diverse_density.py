@@ -15,8 +15,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["EMDD", "DiverseDensity"]
-
 # Diverse density is how likely a point is to be the concept that positive bags share and negative bags lack. An
 # instance at scaled squared distance D from the point is in the concept with probability exp(-D). A positive bag should
 # have at least one instance in the concept (noisy-or), a negative bag none. Distances in the hundreds are common in

@@ -20,8 +20,6 @@ from fuzzymil.bags.statistics import FIVE, STATISTICS, THREE, bag_statistics
 from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, share
 from fuzzymil.estimators.parameters import either, integer
 
-__all__ = ["EmbeddingBoosting", "EmbeddingForest", "EmbeddingLogistic"]
-
 STATISTICS_GRID: list[Any] = [THREE, FIVE]
 
 

@@ -24,8 +24,6 @@ from fuzzymil.comparators._base import (
 )
 from fuzzymil.estimators.parameters import choice
 
-__all__ = ["MIKernel"]
-
 SEARCH_GRID: dict[str, list[Any]] = {"C": [1.0, 10.0], "gamma": ["scale", 0.02]}
 """Parameters worth tuning in support vector machines with this kernel."""
 

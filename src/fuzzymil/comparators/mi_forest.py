@@ -16,8 +16,6 @@ from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, InstanceScor
 from fuzzymil.comparators.svm import witnesses
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["MIForest"]
-
 
 def tempered(probabilities: Array, temperature: float) -> Array:
     """Return probabilities with odds raised to the power 1 / temperature.

@@ -18,8 +18,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
 from fuzzymil.estimators.parameters import integer, real
 
-__all__ = ["MiFV"]
-
 
 def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
     """Return Fisher vectors of bags: the slopes of their log-likelihoods, in units of their standard deviation.

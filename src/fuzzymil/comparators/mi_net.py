@@ -28,8 +28,6 @@ from fuzzymil.inference.segments import Grouping, log_sum_exp
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["GatedAttention", "MINet", "MiNet"]
-
 Pool = Callable[[Any, Grouping], Any]
 
 # ---------------------------------------------------------------------- pools

@@ -18,8 +18,6 @@ from fuzzymil.inference.segments import Grouping
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["BPMIP", "MINN"]
-
 
 def pooled_outputs(weights: Weights, x: jax.Array, grouping: Grouping, *, aggregation: str) -> Outputs:
     """Return the outputs in (0, 1) of instances, and of bags by aggregating them."""

@@ -16,8 +16,6 @@ from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_po
 from fuzzymil.comparators.kernels import SEARCH_GRID, BagKernelSVM, WeighedBags, kernel_width, self_kernel, set_kernel
 from fuzzymil.estimators.parameters import integer
 
-__all__ = ["MIGraph", "MiGraph"]
-
 
 class Edges(NamedTuple):
     """Pairs of neighboring instances in a bag."""

@@ -15,8 +15,6 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
 from fuzzymil.comparators.kernels import kernel_width
 
-__all__ = ["MILES"]
-
 
 def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
     """Return the likeness ``exp(-gamma * |x - y|^2)`` (n_bags, n_prototypes) to the nearest instance of each bag."""

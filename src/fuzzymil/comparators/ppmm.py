@@ -15,8 +15,6 @@ from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_po
 from fuzzymil.comparators.kernels import BagKernelSVM
 from fuzzymil.estimators.parameters import choice, integer
 
-__all__ = ["PPMMKernel"]
-
 POWERS = np.geomspace(1 / 16, 4, 25)  # candidates for the best aligned one
 
 

@@ -17,8 +17,6 @@ from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, che
 from fuzzymil.comparators.citation_knn import hausdorff_distances
 from fuzzymil.estimators.parameters import choice
 
-__all__ = ["RBFMIP", "RBFBagUnit"]
-
 # How the distances of instances to the nearest instance of a set give the distance to that set.
 OVER_INSTANCES = {"minimal": np.minimum, "maximal": np.maximum}
 

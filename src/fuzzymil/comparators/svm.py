@@ -18,8 +18,6 @@ from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, ch
 from fuzzymil.comparators.kernels import SEARCH_GRID, kernel_width
 from fuzzymil.estimators.parameters import choice, flag, integer
 
-__all__ = ["MISVM", "MiSVM"]
-
 
 def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
     """Return the row of the highest-scoring instance of each bag (n_bags,), the last one if several are equal."""

@@ -30,8 +30,6 @@ from fuzzymil.estimators.mianfis import Job, Network, warn_interrupted
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Result
 
-__all__ = ["Jobs", "check_jobs", "fitted_models"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fold:

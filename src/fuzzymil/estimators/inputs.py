@@ -11,26 +11,6 @@ from fuzzymil._utils.arrays import Array, check_texts, is_missing, text_names
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
-__all__ = [
-    "MISSING",
-    "bag_labels",
-    "class_labels",
-    "classes_of_outputs",
-    "compare_features",
-    "complete_bags",
-    "holds_classes",
-    "names_of_class",
-    "one_positive",
-    "output_names",
-    "positive_class",
-    "record_features",
-    "require_labels",
-    "target_names",
-    "trained_on",
-    "warn_if_worse_than_chance",
-]
-
-
 MISSING = ("error", "ignore", "average", "median", "condition")
 """Ways to handle missing values."""
 

@@ -16,8 +16,6 @@ from fuzzymil.learn.train.losses import LOSSES
 
 _OPTIMIZERS = ("adam", "sgd")
 
-__all__ = ["Operators", "Training", "network_parameters"]
-
 
 class _Options:
     """Values that never change, with the parameters that scikit-learn expects and a short repr."""

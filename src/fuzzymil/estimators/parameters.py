@@ -12,22 +12,6 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, known_name
 
-__all__ = [
-    "Check",
-    "check_integer",
-    "check_parameters",
-    "check_real",
-    "choice",
-    "documented_like",
-    "either",
-    "flag",
-    "instance",
-    "integer",
-    "label",
-    "names",
-    "real",
-]
-
 Check = Callable[[str, Any], None]
 """Takes the name and the value of a parameter and raises `ParameterError` if the value is not allowed."""
 

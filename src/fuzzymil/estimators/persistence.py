@@ -26,17 +26,6 @@ from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase, json
 from fuzzymil.rules.rule import Variable
 
-__all__ = [
-    "FORMAT",
-    "FORMAT_VERSION",
-    "SavedModel",
-    "load_model",
-    "loadable",
-    "model_from_dict",
-    "model_to_dict",
-    "save_model",
-]
-
 ((FORMAT, FORMAT_VERSION),) = json.MODEL.items()
 
 # Parameters whose values are objects of this library: type, to plain values, and back.

@@ -25,8 +25,6 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.cards import rules_html
 
-__all__ = ["ClassReading", "Committee", "Predictions", "RuleModel"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:

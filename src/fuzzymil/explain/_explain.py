@@ -42,8 +42,6 @@ from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified, conditions
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["NUMBERS", "Reading", "explain", "explain_many", "select_bag"]
-
 _ROUNDING = 1e-9  # of the score
 
 

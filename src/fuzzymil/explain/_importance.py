@@ -24,8 +24,6 @@ from fuzzymil.explain.words import in_short
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import infer_output
 
-__all__ = ["FeatureImportance", "Importance", "RuleImportance", "importance", "mean_output", "with_values"]
-
 _SHOWN = 20  # features or rules in text
 _COLUMNS = 100  # characters of a line of text
 _WIDTH = 60  # characters of a rule in text

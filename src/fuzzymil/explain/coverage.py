@@ -25,8 +25,6 @@ from fuzzymil.inference.membership import Formula
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language import printer
 
-__all__ = ["UNUSUAL", "Coverage", "Measured", "Unusual", "used_features"]
-
 UNUSUAL = 0.05
 """Coverage below which a bag is reported as unusual."""
 

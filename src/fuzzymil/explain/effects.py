@@ -21,8 +21,6 @@ from fuzzymil.explain._importance import mean_output, with_values
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["Effect", "EffectCurve", "effect"]
-
 _MOST_BAGS, _MOST_INSTANCES = 300, 30_000
 _LEAST_DRAWS = 200  # instances to change, one at a time
 _OUTSIDE = 0.01  # share of the values beyond either end of the range

@@ -19,16 +19,6 @@ from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import Expression, Is
 from fuzzymil.rules.rule import Rule
 
-__all__ = [
-    "ConditionExplanation",
-    "Counterfactual",
-    "Explanation",
-    "JoinedSet",
-    "PartExplanation",
-    "RuleExplanation",
-    "Witness",
-]
-
 
 class _Value:
     """A value with a dict form: its fields and some properties."""

@@ -19,22 +19,6 @@ from fuzzymil.inference.engines import engine_of
 if TYPE_CHECKING:
     import jax
 
-__all__ = [
-    "LogFunction",
-    "finite",
-    "folded",
-    "stop_gradient",
-    "is_one",
-    "least",
-    "log1mexp",
-    "log_ratio",
-    "namespace",
-    "one_if_zero",
-    "or_itself",
-    "total",
-    "zero_where",
-]
-
 LogFunction = Callable[["jax.Array"], "jax.Array"]
 """A function that takes logarithms and returns logarithms."""
 

@@ -21,8 +21,6 @@ from fuzzymil.inference.engines.numpy import Runs
 from fuzzymil.inference.layers import Masks, Operators, Params, forward
 from fuzzymil.inference.segments import Each
 
-__all__ = ["ENGINES", "Activations", "infer", "infer_output", "use_engine"]
-
 ENGINES = ("auto", "numpy", "jax")
 
 # Most values of the largest array (instances x rules x features or outputs) in one chunk.

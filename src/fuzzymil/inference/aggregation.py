@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.registry import register
 from fuzzymil.inference._numerics import (
     LogFunction,
@@ -20,7 +21,6 @@ from fuzzymil.inference._numerics import (
     is_one,
     log1mexp,
     log_ratio,
-    namespace,
     one_if_zero,
     or_itself,
     stop_gradient,
@@ -31,29 +31,6 @@ from fuzzymil.inference.segments import Grouping, log_sum_exp
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "AGGREGATIONS",
-    "COMBINERS",
-    "SOFT_AGGREGATIONS",
-    "Aggregation",
-    "add_up",
-    "algebraic_sum",
-    "bounded_sum",
-    "combine_max",
-    "combine_mean",
-    "combine_min",
-    "combine_softmax",
-    "log_mean_exp",
-    "maximum",
-    "minimum",
-    "power_mean",
-    "register_aggregation",
-    "register_combiner",
-    "softmax",
-    "softmax_log",
-    "softmax_relative",
-]
 
 Aggregation = Callable[["jax.Array", Grouping, "jax.Array"], "jax.Array"]
 """A function of values (i, ...), their grouping and alpha (finite; one number, or one per rule) to values (b, ...)."""

@@ -20,36 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
-from fuzzymil.inference._numerics import namespace, stop_gradient
+from fuzzymil._utils.arrays import Array, namespace
+from fuzzymil.inference._numerics import stop_gradient
 from fuzzymil.inference.membership import family
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES, Place
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "ACCUMULATIONS",
-    "DEFUZZIFIERS",
-    "DIFFERENTIABLE",
-    "SAMPLINGS",
-    "ConcludedOutput",
-    "ConcludedTerm",
-    "Conclusions",
-    "bisector",
-    "cells",
-    "centroid",
-    "conclude",
-    "defuzzify",
-    "defuzzify_plain",
-    "join_sets",
-    "largest_of_maxima",
-    "limit_set",
-    "mean_of_maxima",
-    "plain_suffices",
-    "smallest_of_maxima",
-]
 
 # Size of the arrays (bags x cells) processed at once, so that they fit in the processor's cache.
 _CHUNK_VALUES = 1 << 16

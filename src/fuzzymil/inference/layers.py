@@ -35,7 +35,8 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.inference._numerics import namespace, stop_gradient
+from fuzzymil._utils.arrays import namespace
+from fuzzymil.inference._numerics import stop_gradient
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import Conclusions, conclude
 from fuzzymil.inference.engines import engine_of
@@ -55,23 +56,6 @@ from fuzzymil.inference.segments import Each, Grouping
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "Layers",
-    "Masks",
-    "Operators",
-    "Params",
-    "forward",
-    "forward_to_sets",
-    "layer1",
-    "layer2",
-    "layer3",
-    "layer4",
-    "layer5",
-    "layer6",
-    "layers_1_and_2",
-    "strengths_of",
-]
 
 Numbers = Any  # an array: of JAX inside compiled code, of NumPy outside
 

@@ -11,13 +11,12 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzzymil.inference._numerics import namespace, stop_gradient
+from fuzzymil._utils.arrays import namespace
+from fuzzymil.inference._numerics import stop_gradient
 from fuzzymil.inference.membership import family
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = ["MissingDegrees", "missing_degrees"]
 
 _MISSING = "missing"  # the family of the set that missing values belong to
 

@@ -24,8 +24,6 @@ from fuzzymil.inference.membership import MembershipFunction, Sigmoid, family
 from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts
 
-__all__ = ["Movable", "MovableGaussians", "MovablePremises"]
-
 _STEP = 0.3  # a move of 1 shifts a location by this many standard deviations of its feature
 _FARTHEST = 1e300  # a finite distance, instead of an infinite one, can be multiplied by 0
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.inference._numerics import (
@@ -20,7 +21,6 @@ from fuzzymil.inference._numerics import (
     is_one,
     least,
     log1mexp,
-    namespace,
     one_if_zero,
     or_itself,
     stop_gradient,
@@ -33,28 +33,6 @@ from fuzzymil.inference.segments import Grouping, OneBag
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "DUAL",
-    "S_NORMS",
-    "T_NORMS",
-    "complement",
-    "dombi",
-    "dombi_sum",
-    "drastic",
-    "drastic_sum",
-    "einstein",
-    "einstein_sum",
-    "hamacher",
-    "hamacher_sum",
-    "lukasiewicz",
-    "minimum",
-    "nilpotent",
-    "nilpotent_sum",
-    "product",
-    "register_s_norm",
-    "register_t_norm",
-]
 
 T_NORMS: dict[str, LogFunction] = {}
 """AND by name: log-degrees (..., d) to log-truths (...). A degree of 1 (log 0) changes nothing."""

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.runtime import in_64_bit
-from fuzzymil.inference._numerics import LogFunction, namespace
+from fuzzymil.inference._numerics import LogFunction
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.engines import engine_of
 from fuzzymil.inference.membership import MembershipFunction, family
@@ -32,25 +33,6 @@ from fuzzymil.inference.segments import Each, Grouping
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "HEDGES",
-    "Form",
-    "Group",
-    "Place",
-    "Premises",
-    "hedged",
-    "in_order",
-    "join_form",
-    "log_truth_of_premises",
-    "apply_hedges",
-    "Join",
-    "Parts",
-    "first_sets",
-    "log_degrees_of_parts",
-    "log_firing_of_parts",
-    "log_truth_of_parts",
-]
 
 # ---------------------------------------------------------------------- hedges
 # Each maps log-memberships to those of the modified set.

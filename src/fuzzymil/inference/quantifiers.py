@@ -13,27 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.registry import register
-from fuzzymil.inference._numerics import namespace, one_if_zero, stop_gradient
+from fuzzymil.inference._numerics import one_if_zero, stop_gradient
 from fuzzymil.inference.aggregation import maximum, minimum
 from fuzzymil.inference.segments import Each, Grouping, greatest_in_order, log_sum_exp
 
 if TYPE_CHECKING:
     import jax
-
-__all__ = [
-    "COUNTING",
-    "MOST_FROM",
-    "MOST_TO",
-    "QUANTIFIERS",
-    "Quantifier",
-    "all_of",
-    "at_least",
-    "most",
-    "on_average",
-    "register_quantifier",
-    "some",
-]
 
 Quantifier = Callable[["jax.Array", Grouping, int], "jax.Array"]
 """A function of log-truths (i, p), their grouping and a count (1 where none is given) to log-degrees (b, p)."""

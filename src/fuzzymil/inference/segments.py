@@ -20,18 +20,6 @@ from fuzzymil.inference.engines import engine_of
 if TYPE_CHECKING:
     import jax
 
-__all__ = [
-    "Each",
-    "Grouping",
-    "OneBag",
-    "greatest_in_order",
-    "log_sum_exp",
-    "PackedBags",
-    "even_size",
-    "pack",
-    "padded_size",
-]
-
 
 class Grouping(Protocol):
     """Reductions over the instances of each bag; arrays are (instances, ...) in, (bags, ...) out."""

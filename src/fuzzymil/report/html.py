@@ -20,8 +20,6 @@ from fuzzymil._version import __version__
 from fuzzymil.explain import words
 from fuzzymil.rules.language import printer
 
-__all__ = ["counted", "image", "label", "number", "render", "style_sheet"]
-
 
 def render(template: str, package: str = "fuzzymil.report", /, **context: Any) -> str:
     """Fill in a template of a package; it may extend the report's ``base.html`` and import its ``macros.html``.

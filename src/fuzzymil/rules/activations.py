@@ -36,20 +36,6 @@ from fuzzymil.rules.rule import Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = [
-    "SetActivations",
-    "Shares",
-    "asked_of_instances",
-    "clipped",
-    "infer",
-    "infer_output",
-    "joined_set",
-    "log_cuts",
-    "matched",
-    "seen_bags",
-    "shares",
-]
-
 _CHUNK_VALUES = 1 << 22  # bags x rules x cells processed at once
 
 

@@ -23,8 +23,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = ["SHOWN", "Condition", "RuleCard", "conditions", "how_many", "in_numbers", "rule_cards", "rules_html"]
-
 SHOWN = 8
 """Conditions of a rule that are drawn."""
 

@@ -20,17 +20,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = [
-    "centers",
-    "compiled",
-    "finite_operators",
-    "from_arrays",
-    "from_sets",
-    "widths",
-    "with_missing_values",
-    "with_numbers",
-]
-
 _PRACTICALLY_INFINITE = 1e30  # separates degrees that differ by 1e-30, and is near the limit of 32 bit
 
 

@@ -40,19 +40,6 @@ from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.rule import Variable
 
-__all__ = [
-    "PER_OUTPUT",
-    "SETTINGS",
-    "TERMS",
-    "WEIGHTED",
-    "Defuzzification",
-    "active_strengths",
-    "check_activation",
-    "check_output",
-    "number_of_term",
-    "range_of",
-]
-
 WEIGHTED = ("average", "sum")
 """The defuzzifiers that weight one number per term."""
 

@@ -15,8 +15,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = ["to_mamdani", "to_sugeno"]
-
 _TERM_OF = {False: "negative", True: "positive"}
 _NEGLIGIBLE = 0.01  # of the greatest conclusion
 

@@ -16,8 +16,6 @@ from fuzzymil.inference.premises import hedged
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.rule import Variable
 
-__all__ = ["Curve", "Sketch", "Sketcher", "axis_of", "curve", "curve_points", "outline", "simplify_line"]
-
 _TOP, _BOTTOM = 3, HEIGHT - 2  # membership 1 and 0
 
 

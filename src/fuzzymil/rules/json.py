@@ -17,18 +17,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = [
-    "FORMAT",
-    "MODEL",
-    "VERSIONS",
-    "decode_set",
-    "decode_variable",
-    "encode_set",
-    "encode_variable",
-    "from_dict",
-    "to_dict",
-]
-
 FORMAT = "fuzzymil.rules"
 
 VERSIONS = {FORMAT: 1}

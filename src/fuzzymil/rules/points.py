@@ -21,8 +21,6 @@ from fuzzymil.inference.engines.numpy import sigmoid
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = ["ScoreRow", "ScoreTable", "in_points", "score_table", "whole_points"]
-
 _ROUNDING = 1e-9  # of points
 _UNLIKELY = 0.01  # below it, and as close to 1, scores share a row
 _MOST_ROWS = 12

@@ -16,34 +16,6 @@ from fuzzymil._utils.errors import ParameterError, described, known_name
 from fuzzymil.inference.premises import HEDGES, Form, Group, Join, Parts, Place, Premises
 from fuzzymil.inference.quantifiers import COUNTING, QUANTIFIERS
 
-__all__ = [
-    "ANYTHING",
-    "MAX_CONDITIONS",
-    "MAX_DEPTH",
-    "TOO_DEEP",
-    "And",
-    "Expression",
-    "Is",
-    "Not",
-    "Or",
-    "Part",
-    "Quantified",
-    "asked_of_one",
-    "check_premise",
-    "conditions",
-    "conjunction",
-    "depth",
-    "inside",
-    "is_quantified",
-    "negations",
-    "parts_of",
-    "plain_conditions",
-    "premise_key",
-    "simplified",
-    "Arrangement",
-    "arrange",
-]
-
 MAX_DEPTH = 100  # levels of parentheses, NOTs and hedges; far more than anybody can read
 MAX_CONDITIONS = 1000  # of a premise that is not a plain conjunction: these are compiled one by one
 TOO_DEEP = f"A premise can have at most {MAX_DEPTH} levels of parentheses, NOTs and hedges."

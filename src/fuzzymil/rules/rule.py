@@ -14,8 +14,6 @@ from fuzzymil.bags.columns import DATE, HOUR, value_text
 from fuzzymil.inference.membership import FAMILIES, Formula, MembershipFunction, Missing, Rectangle
 from fuzzymil.rules.premise import Expression, Is, check_premise, conditions, conjunction, plain_conditions, simplified
 
-__all__ = ["MISSING", "Names", "Rule", "Variable", "crisp_set", "tidy"]
-
 MISSING = "missing"
 """The term that every variable has, unless it has another of that name: whether a value is missing."""
 

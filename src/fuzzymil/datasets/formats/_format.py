@@ -12,8 +12,6 @@ from fuzzymil.bags.table import ColumnOptions
 from fuzzymil.datasets.formats._fields import ColumnName, named_columns
 from fuzzymil.datasets.formats.files import DataFile
 
-__all__ = ["FORMATS", "Format"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Format:

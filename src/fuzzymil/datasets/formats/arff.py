@@ -17,8 +17,6 @@ from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
 
-__all__ = ["arff_columns", "is_arff", "read_arff", "write_arff"]
-
 _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
 _ATTRIBUTE = re.compile(rf"\s*@attribute\s+({_QUOTED}|\S+)\s+(.+?)\s*$", re.IGNORECASE)

@@ -26,8 +26,6 @@ from fuzzymil.datasets.formats._fields import INSTANCE_LABEL, ColumnName
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, bare_name, write_text
 
-__all__ = ["column_names", "read_csv", "text_columns", "write_columns", "write_csv"]
-
 CUT = "the file seems to be truncated here: download it again"
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")

@@ -21,16 +21,6 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.errors import InputError, ParameterError, PlaceError
 from fuzzymil._utils.storage import write_atomically
 
-__all__ = [
-    "COMPRESSIONS",
-    "DataFile",
-    "DataFileError",
-    "MissingFileError",
-    "bare_name",
-    "check_target",
-    "write_text",
-]
-
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix of a compressed file and the bytes it starts with."""
 

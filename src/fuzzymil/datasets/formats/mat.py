@@ -32,8 +32,6 @@ from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile
 
-__all__ = ["BAGS", "INSTANCES", "LABELS", "NAMES", "is_mat", "read_mat", "read_variables", "write_mat"]
-
 INSTANCES = ("instances", "instance", "x", "data", "features", "fea")
 """Names of the variable or field with the instances."""
 

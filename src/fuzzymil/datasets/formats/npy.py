@@ -21,8 +21,6 @@ from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.csv import text_columns, write_columns
 from fuzzymil.datasets.formats.files import DataFile, write_text
 
-__all__ = ["FEATURES", "LABELS", "is_npy", "read_npy", "write_npy"]
-
 LABELS = "labels.csv"
 """The list of bags, with the columns file, label (optional) and bag (optional, the bag's id)."""
 

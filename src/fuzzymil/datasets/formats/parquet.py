@@ -29,8 +29,6 @@ from fuzzymil.datasets.formats._fields import ColumnName
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
-__all__ = ["ParquetBags", "ScatteredBagsError", "column_names", "is_parquet", "read_parquet", "write_parquet"]
-
 PART = 4_000_000
 """Approximate number of values in a part: row groups are joined up to this."""
 

@@ -16,8 +16,6 @@ from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile, write_text
 
-__all__ = ["is_svmlight", "read_svmlight", "write_svmlight"]
-
 _HEAD = re.compile(r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)")  # instance:bag:label
 _COUNTS = re.compile(r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$")  # an optional first line: how many instances and features
 _PAIRS = re.compile(r"(?:\s+[0-9]+:[^\s:]+)*\s*")

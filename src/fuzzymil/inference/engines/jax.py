@@ -14,30 +14,10 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.inference._numerics import folded
-from fuzzymil.inference.engines.jax_gaussians import for_all, log_truth_of_gaussians
+from fuzzymil.inference.engines.jax_gaussians import for_all
+from fuzzymil.inference.engines.jax_gaussians import log_truth_of_gaussians as log_truth_of_gaussians  # of an engine
 from fuzzymil.inference.layers import Masks, Operators, Params, forward, layer1, layers_1_and_2
 from fuzzymil.inference.segments import Each, Grouping, OneBag, pack
-
-__all__ = [
-    "Packed",
-    "grouping_of",
-    "einsum",
-    "fast_softmax",
-    "stop_gradient",
-    "in_chunks",
-    "least",
-    "log_softmax",
-    "log_truth_of_conjunctions",
-    "log_truth_of_gaussians",
-    "numbers",
-    "shares",
-    "sigmoid",
-    "softmax",
-    "sorted_within",
-    "pays",
-    "softmax_of_bags",
-    "infer_part",
-]
 
 # ---------------------------------------------------------------------- packed bags
 

@@ -21,12 +21,6 @@ from jax.custom_batching import custom_vmap
 
 from fuzzymil.inference._numerics import total
 
-__all__ = [
-    "for_all",
-    "log_truth_of_gaussians",
-    "squares_of",
-]
-
 # Branches of compiled code that many fits take together.
 
 

@@ -12,24 +12,6 @@ import numpy.typing as npt
 
 from fuzzymil.inference.membership import family
 
-__all__ = [
-    "Runs",
-    "einsum",
-    "fast_softmax",
-    "stop_gradient",
-    "in_chunks",
-    "least",
-    "log_softmax",
-    "log_truth_of_conjunctions",
-    "log_truth_of_gaussians",
-    "numbers",
-    "order_statistics",
-    "shares",
-    "sigmoid",
-    "softmax",
-    "sorted_within",
-]
-
 Array = npt.NDArray[Any]
 
 _CACHED = 1 << 15  # numbers in a chunk of rows

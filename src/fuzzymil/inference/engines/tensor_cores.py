@@ -17,8 +17,6 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 
-__all__ = ["LEAST_FEATURES", "LEAST_ROWS", "ROWS", "moments", "truths_and_size"]
-
 ROWS = 8192  # the number of rows must be a multiple of this
 LEAST_ROWS = 1 << 16  # larger data are padded to such multiples
 LEAST_FEATURES = 16  # the number of features must be a multiple of this

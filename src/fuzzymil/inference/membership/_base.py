@@ -30,10 +30,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_h
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
-from fuzzymil.inference._numerics import namespace, stop_gradient
+from fuzzymil.inference._numerics import stop_gradient
 
 if TYPE_CHECKING:
     import jax

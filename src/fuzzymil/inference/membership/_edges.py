@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.inference._numerics import namespace, stop_gradient
+from fuzzymil.inference._numerics import stop_gradient
 from fuzzymil.inference.membership._base import (
     Location,
     MembershipFunction,

@@ -29,37 +29,6 @@ from fuzzymil.inference.premises import Form, Group, Join, Parts, Place
 from fuzzymil.learn.train.scaling import Measures
 from fuzzymil.rules.rule import crisp_set
 
-__all__ = [
-    "IGNORED",
-    "Candidates",
-    "Condition",
-    "MissingValues",
-    "MovableConditions",
-    "MovablePrototypes",
-    "Part",
-    "Premise",
-    "Prototype",
-    "averages",
-    "bag_sizes",
-    "categories",
-    "category_conditions",
-    "concatenate",
-    "category_premises",
-    "degrees_of_missing",
-    "dividing_thresholds",
-    "informative_features",
-    "n_conditions",
-    "numeric_features",
-    "premise_truths",
-    "prototypes",
-    "scales_of_averages",
-    "shares",
-    "thresholds",
-    "typical_instances",
-    "which_satisfy",
-]
-
-
 # ---------------------------------------------------------------------- what a candidate says
 
 

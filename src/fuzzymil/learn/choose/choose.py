@@ -42,20 +42,6 @@ from fuzzymil.rules.language.naming import named_sets
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Or, Quantified
 from fuzzymil.rules.rule import MISSING, Rule, Variable, crisp_set
 
-__all__ = [
-    "MOST_BAGS",
-    "N_FOLDS",
-    "AdditiveRules",
-    "Decision",
-    "HeldOut",
-    "SearchResult",
-    "Setting",
-    "choose_rules",
-    "decide",
-    "fit_rules",
-    "rule_base",
-]
-
 MOST_RULES = 50
 MOST_BAGS = 3_000  # that candidates are compared on; their sets are refined on all
 _STEPS_OF_A_MEMBER = 45  # for progress

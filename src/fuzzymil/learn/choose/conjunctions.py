@@ -27,8 +27,6 @@ from fuzzymil.learn.choose.candidates import (
     which_satisfy,
 )
 
-__all__ = ["Intervals", "find_pairs"]
-
 _MOST_INTERVALS = 1500
 _SOFT = 0.04  # width of the fuzzy border of an interval, relative to the range of its feature
 _EXTENSIONS = 8  # kept of each conjunction

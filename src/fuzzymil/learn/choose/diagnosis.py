@@ -26,26 +26,6 @@ from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.premise import Is, Part, conditions
 
-__all__ = [
-    "FOREST",
-    "LINEAR",
-    "NOTHING",
-    "SIZE",
-    "baselines",
-    "n_fits",
-    "Evidence",
-    "Verdict",
-    "leaks",
-    "meanings",
-    "strongest_first",
-    "verdict",
-    "DataDiagnosis",
-    "Measure",
-    "Method",
-    "Sizes",
-    "diagnose",
-]
-
 SIZE, FOREST, LINEAR, NOTHING = "size", "forest", "linear", "nothing"
 
 _TITLES = {

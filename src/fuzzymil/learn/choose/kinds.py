@@ -35,19 +35,6 @@ from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
 from fuzzymil.learn.choose.path import Fit, costs, fit_path, greatest_penalty, residuals, strength_order
 from fuzzymil.learn.choose.refine import move_sets
 
-__all__ = [
-    "KIND_WORDS",
-    "PENALTIES",
-    "Kind",
-    "Problem",
-    "Validation",
-    "candidates_of",
-    "cross_validate",
-    "fit_outputs",
-    "prototype_kinds",
-    "short_kinds",
-]
-
 PENALTIES = np.geomspace(1.0, 0.004, 12)  # relative to the least penalty with which no rule is chosen
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _COUNTS = (1, 2, 3, 4, 5)

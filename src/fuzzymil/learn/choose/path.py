@@ -18,8 +18,6 @@ from sklearn.linear_model import enet_path
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["Fit", "costs", "fit_path", "greatest_penalty", "residuals", "strength_order"]
-
 _NEWTON_STEPS = 8  # at full length
 _MOST_STEPS = 40
 _HALVINGS = 12

@@ -26,8 +26,6 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags import Bags
 from fuzzymil.rules import RuleBase
 
-__all__ = ["Points", "round_to_points", "with_points"]
-
 _AS_GOOD = 0.01  # of what the best card explains: what smaller points may cost
 _SCALES = np.linspace(1.0, 0.5, 6)  # at which conclusions are rounded: that of the greatest one, in most points
 _STEPS = 50  # of Newton's method; a few suffice

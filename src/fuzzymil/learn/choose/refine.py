@@ -15,8 +15,6 @@ from fuzzymil.inference.movable import Movable
 from fuzzymil.learn.choose.candidates import Condition, Premise
 from fuzzymil.rules.editing.comparison import similarities
 
-__all__ = ["mean_cost", "merge_alike", "move_sets", "share_sets"]
-
 _ONE_SET = 0.95  # similarity above which two sets of a feature become one
 
 _PULL = 0.01  # on sets, towards where they were chosen: half of this per squared move

@@ -25,8 +25,6 @@ from fuzzymil._utils.errors import warn_user
 from fuzzymil._utils.own_files import ForeignFileError, OwnFolder
 from fuzzymil._version import __version__
 
-__all__ = ["Checkpoint", "Checkpoints", "as_arrays", "from_arrays"]
-
 _FORMAT = b"fuzzymil-checkpoint 2\n"
 _DIGEST_SIZE = 32
 

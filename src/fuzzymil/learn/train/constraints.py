@@ -22,8 +22,6 @@ from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Names
 
-__all__ = ["Bounds", "Constraints", "Limits", "Touched", "box_of", "limits_of", "projected", "touched_by", "unmoved"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Constraints:

@@ -32,8 +32,6 @@ from fuzzymil.inference.engines import engine_of
 if TYPE_CHECKING:
     import jax
 
-__all__ = ["LOSSES", "Loss", "register"]
-
 Array = npt.NDArray[np.float64]
 
 

@@ -35,8 +35,6 @@ from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Rule, Variable
 
-__all__ = ["Trained", "check_trainable", "compiled", "joint_rules", "train"]
-
 _TOUCHING = 1e-4  # relative distance from a bound, as for other rules
 _PATIENCE = 50  # epochs without a lower loss
 

@@ -18,24 +18,6 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil._utils.runtime import check_process
 from fuzzymil.bags import Bags
 
-__all__ = [
-    "PARTITIONS",
-    "SAMPLE_ROWS",
-    "bag_hashes",
-    "centers_by",
-    "default_width",
-    "even_split",
-    "fcm",
-    "fuzzifier",
-    "grid",
-    "kmeans",
-    "n_distinct",
-    "random",
-    "sample_places",
-    "sampled",
-    "sampled_by_class",
-]
-
 SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 

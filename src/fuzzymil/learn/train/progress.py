@@ -13,8 +13,6 @@ from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
 from fuzzymil.inference.layers import Params
 
-__all__ = ["Progress", "Update", "counting_bar", "in_notebook", "progress_bar"]
-
 Update = Callable[..., None]
 """Takes the steps that are done, their total and, optionally, what is going on."""
 

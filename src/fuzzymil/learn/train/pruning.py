@@ -20,8 +20,6 @@ from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.trainer import Result
 from fuzzymil.rules import RuleBase
 
-__all__ = ["cut", "longest", "schedule", "shortened", "with_conditions", "worth"]
-
 
 def longest(group: Group) -> int:
     """Return the number of terms of the longest rule."""

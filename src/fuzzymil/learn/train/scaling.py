@@ -15,9 +15,6 @@ from fuzzymil.inference.layers import Params
 from fuzzymil.inference.membership import family
 from fuzzymil.rules import RuleBase
 
-__all__ = ["Measures", "Scaling"]
-
-
 _ROWS = 1 << 16  # measured at once, because they are copied
 _LEAST, _MOST = 1e-150, 1e150  # beyond, squares underflow or overflow
 

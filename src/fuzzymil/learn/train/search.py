@@ -17,8 +17,6 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 
-__all__ = ["ShortRules", "short_rules"]
-
 _WIDTHS = (0.35, 0.7, 1.4)  # candidate widths of the sets, in standard deviations of the feature
 _N_CENTERS = 60  # instances tried as the center of each rule
 _N_SHUFFLES = 19  # a rule must beat the best of this many searches on shuffled labels (p < 0.05)

@@ -14,8 +14,6 @@ from fuzzymil.bags import Bags, BagStream
 from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.scaling import Measures
 
-__all__ = ["StreamSummary", "summarize"]
-
 
 class StreamSummary(NamedTuple):
     """What is known about all bags of a stream."""

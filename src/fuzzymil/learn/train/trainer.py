@@ -50,8 +50,6 @@ from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints
 from fuzzymil.learn.train.progress import Progress, Update, progress_bar
 from fuzzymil.learn.train.windows import Feed, Windows
 
-__all__ = ["Group", "Result", "train_groups"]
-
 _CHECKPOINT_SECONDS = 10.0  # between checkpoints
 _TWICE_SECONDS = 2.0  # between two Ctrl-C that stop everything
 _last_interrupt = -math.inf  # time of the last Ctrl-C

@@ -43,8 +43,6 @@ from fuzzymil.learn.train._loop import (
 from fuzzymil.learn.train.constraints import Limits
 from fuzzymil.learn.train.stream import StreamSummary
 
-__all__ = ["Feed", "Windows"]
-
 WINDOW_VALUES = 1 << 22
 """Largest number of values in a window; parts of a stream are not divided, though."""
 

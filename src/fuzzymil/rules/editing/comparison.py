@@ -19,8 +19,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = ["Asked", "conditions_on", "rule_similarities", "shares", "similarities", "span"]
-
 _GRID = np.linspace(0.0, 1.0, 201)  # over the range
 _AWAY = np.concatenate([np.linspace(0.0, 4.0, 21), np.geomspace(4.5, 1e6, 30)])
 _NEAR = np.concatenate([-_AWAY, _AWAY])  # around each set, in spreads: sets can be far narrower than the grid

@@ -13,18 +13,6 @@ from fuzzymil._utils.text import half_character
 from fuzzymil.rules.language import suggestions
 from fuzzymil.rules.language.printer import keywords, quoted
 
-__all__ = [
-    "HALF",
-    "UNREADABLE",
-    "Place",
-    "Token",
-    "comments",
-    "tokens",
-    "Abandoned",
-    "Mistakes",
-    "Reader",
-]
-
 UNREADABLE = "unreadable"
 HALF = "{} is half of a character, which no file can hold: remove it."
 

@@ -11,8 +11,6 @@ import numpy as np
 from fuzzymil.bags import Column
 from fuzzymil.inference.membership import Bell, MembershipFunction, family
 
-__all__ = ["named_sets", "span_of"]
-
 # Names of one, two and three sets of a kind, from low to high.
 _OPEN_UPWARD = (("high",), ("raised", "high"), ("raised", "high", "extreme"))
 _OPEN_DOWNWARD = (("low",), ("low", "reduced"), ("minimal", "low", "reduced"))

@@ -46,8 +46,6 @@ from fuzzymil.rules.premise import (
 )
 from fuzzymil.rules.rule import MISSING, Variable
 
-__all__ = ["MAX_TEXT", "Linear", "Parsed", "ParsedRule", "read"]
-
 MAX_TEXT = 2_000_000  # characters: enough for a hundred rules over hundreds of features, parsed in seconds
 
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}

@@ -13,26 +13,6 @@ from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Variable
 
-__all__ = [
-    "concluded",
-    "conclusion",
-    "conclusions",
-    "conditions",
-    "described",
-    "escaped",
-    "format_number",
-    "format_set",
-    "missing_as",
-    "is_quantifier_word",
-    "keywords",
-    "own_terms",
-    "premise_text",
-    "quantifier",
-    "quoted",
-    "quoted_term",
-    "with_weight",
-]
-
 _KEYWORDS = frozenset({"if", "then", "and", "or", "is", "with", "anything", "instances"})
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 

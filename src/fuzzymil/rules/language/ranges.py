@@ -14,8 +14,6 @@ from fuzzymil.rules.language.printer import format_number, premise_text, quoted
 from fuzzymil.rules.premise import Is
 from fuzzymil.rules.rule import MISSING, Variable
 
-__all__ = ["condition_text", "half_range", "range_text"]
-
 _FAR = 1e9  # spreads from the peak, where a set counts as open
 _HALVINGS = 60
 

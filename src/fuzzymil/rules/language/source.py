@@ -19,23 +19,6 @@ from fuzzymil.rules.rule import Rule, Variable
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
-__all__ = [
-    "build",
-    "commented",
-    "concluded_text",
-    "declaration",
-    "default_text",
-    "describe_terms",
-    "parse",
-    "premise_text",
-    "statements",
-    "title",
-    "to_source",
-    "to_text",
-    "using",
-    "written",
-]
-
 _OF_NUMBERS = (
     *("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
     *("normalize", "default", "limited", "s_norm", "unit"),

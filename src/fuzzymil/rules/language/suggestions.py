@@ -5,23 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = [
-    "CLOSES_NOTHING",
-    "FAMILIES_ELSEWHERE",
-    "QUANTIFIERS_ELSEWHERE",
-    "STATEMENTS_ELSEWHERE",
-    "THEN_ELSEWHERE",
-    "WEIGHT_WORDS",
-    "WRONG_QUOTES",
-    "comment",
-    "decimal_comma",
-    "foreign",
-    "is_percent",
-    "is_range",
-    "percent",
-    "unreadable",
-]
-
 CLOSES_NOTHING = "This ')' closes no '(': remove it, or add '(' before it."
 WRONG_QUOTES = 'Use plain double quotes ("...") around names.'
 THEN_ELSEWHERE = frozenset({"than", "implies", "do", "alors", "dann", "entonces"})
