@@ -110,13 +110,7 @@ app = Application(
 
 
 def examples(*commands: str) -> str:
-    r"""Return the epilog of a command's help.
-
-    Examples
-    --------
-    >>> examples("fuzzymil demo")
-    'Example:\n\n  fuzzymil demo'
-    """
+    r"""Return the epilog of a command's help."""
     return "\n\n".join(["Examples:" if len(commands) > 1 else "Example:", *(f"  {command}" for command in commands)])
 
 

@@ -42,12 +42,6 @@ def baseline(name: str, bags: Bags, seed: int, *, classes: bool, pos_label: Any 
     All but the trivial ones standardize the features. Missing values are replaced by the median of the feature, since
     most methods cannot handle them. Methods for two classes decide about more by one model per class; they look for
     the class ``pos_label``, by default the one that sorts last.
-
-    Examples
-    --------
-    >>> bags = Bags.from_list([[[0.0]], [[1.0]]], labels=["no", "yes"])
-    >>> baseline("MISVM", bags, 0, classes=True)[-1]
-    MISVM()
     """
     known_name("method", name, [*baseline_names(classes=classes), NONE], "to compare with")
     if name in ("majority", "mean"):

@@ -43,15 +43,7 @@ _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|{_VALUE})?")
 
 
 def in_options(message: str) -> str:
-    """Return a message of the library with its parameters written as command-line options.
-
-    Examples
-    --------
-    >>> in_options("name it with bag=..., or use n_rules=2; set missing='ignore'")
-    'name it with --bag, or use --n-rules 2; --set missing=ignore'
-    >>> print(in_options("14.766 with decimal=',', and 1234 with thousands=' '"))
-    14.766 with --decimal ',', and 1234 with --thousands ' '
-    """
+    """Return a message of the library with its parameters written as command-line options."""
 
     def option(found: re.Match[str]) -> str:
         name, value = _OPTIONS[found[1]], found["value"] or found["mark"]

@@ -111,11 +111,7 @@ class Columns:
 def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
     """Return a fitted model, and the columns of its training data as far as the file has them.
 
-    Parameters
-    ----------
-    path : Path
-    to_answer : bool
-        Whether the model is only to predict and explain: a network then does not load scikit-learn.
+    ``to_answer``: whether the model is only to predict and explain: a network then does not load scikit-learn.
     """
     from fuzzymil.rules import json
 
@@ -182,13 +178,7 @@ def _columns_of(extra: Any) -> Columns:
 
 
 def holds_rules(path: Path) -> bool:
-    """Return whether a file holds rules alone: rules in words, a fuzzy system of another program, or rules as JSON.
-
-    Examples
-    --------
-    >>> holds_rules(Path("tipper.fis")), holds_rules(Path("model.json")), holds_rules(Path("-"))
-    (True, False, False)
-    """
+    """Return whether a file holds rules alone: rules in words, a fuzzy system of another program, or rules as JSON."""
     from fuzzymil.rules import json
 
     if _is_named_as_rules(path):
@@ -350,14 +340,7 @@ def complete(bags: Bags, model: Any) -> Bags:
 
 
 def summary(bags: Any) -> str:
-    """Return the size of bags, or of a Parquet file with bags.
-
-    Examples
-    --------
-    >>> from fuzzymil import Bags
-    >>> summary(Bags.from_list([[[1.0], [2.0]], [[3.0]]]))
-    '2 bags, 3 instances (1-2 per bag), 1 feature'
-    """
+    """Return the size of bags, or of a Parquet file with bags."""
 
     def counted(n: int, what: str) -> str:
         return f"{n:,} {what}{'' if n == 1 else 's'}"
@@ -384,20 +367,10 @@ def read_data(
 ) -> Source:
     """Read bags and report how they were read.
 
-    Parameters
-    ----------
-    path : Path
-        ``-`` for standard input.
-    columns : Columns
-        Given by the user. Those not given are taken from ``remembered`` if the file has them, else guessed.
-    remembered : Columns, optional
-        The columns of a model's training data.
-    model : estimator or RuleFile, optional
-        A fitted model, which knows what its features mean.
-    labels : bool
-        Whether labels are required.
-    brief : bool
-        Whether to report only guesses, and columns that are not used.
+    ``path``: ``-`` for standard input. ``columns``: given by the user. Those not given are taken from ``remembered`` if
+    the file has them, else guessed. ``remembered``: the columns of a model's training data. ``model``: a fitted model,
+    which knows what its features mean. ``labels``: whether labels are required. ``brief``: whether to report only
+    guesses, and columns that are not used.
     """
     from fuzzymil.datasets import FORMATS
 
@@ -436,14 +409,7 @@ def check_apart(model: Path, data: Path) -> None:
 
 
 def bag_with_id(bags: Bags, name: str | None, where: str) -> Bags:
-    """Return the bag with this ID, written as in the file.
-
-    Examples
-    --------
-    >>> from fuzzymil import Bags
-    >>> bag_with_id(Bags.from_list([[[1.0]], [[2.0]]], ids=[7, 8]), "8", "a.csv").ids
-    array([8])
-    """
+    """Return the bag with this ID, written as in the file."""
     names = [str(known) for known in bags.ids]
     if name is None:
         if bags.n_bags == 1:

@@ -16,13 +16,8 @@ _LARGE = 1 << 26  # bytes, which every process would get a copy of; joblib's sha
 def helped_fits(n_fits: int, bags: Bags, jobs: int | None = None) -> AbstractContextManager[None]:
     """Return a context in which other processes share the fits of a cross-validation.
 
-    Parameters
-    ----------
-    n_fits : int
-    bags : Bags
-        Of large ones, cross-validation itself decides when processes are worth their start.
-    jobs : int, optional
-        Number of processes. Default: one per core.
+    ``bags``: of large ones, cross-validation itself decides when processes are worth their start. ``jobs``: number of
+    processes. Default: one per core.
     """
     if (bags.instances if bags.sparse is None else bags.sparse.data).nbytes > _LARGE:
         return nullcontext()

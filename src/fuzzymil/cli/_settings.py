@@ -49,14 +49,7 @@ TaskOption = Annotated[
 
 
 def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
-    """Return the task, inferred from the labels unless the user chose one, and report it.
-
-    Examples
-    --------
-    >>> from fuzzymil import Bags
-    >>> chosen_task(Task.auto, Bags.from_list([[[1.0]], [[2.0]]], labels=[0.5, 1.25])).value
-    'regression'
-    """
+    """Return the task, inferred from the labels unless the user chose one, and report it."""
     import numpy as np
 
     from fuzzymil.estimators.inputs import holds_classes
@@ -164,14 +157,7 @@ class Learner:
 
 
 def positive_label(text: str | None, labels: Any, task: Task) -> Any:
-    """Return the label that ``--pos-label`` names, or None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positive_label("0", np.array([0, 1]), Task.classification)
-    0
-    """
+    """Return the label that ``--pos-label`` names, or None."""
     if text is None:
         return None
     if task is Task.regression:
@@ -192,15 +178,7 @@ def estimator_class(method: Method, task: Task) -> Any:
 
 
 def known_settings(method: Method = Method.rules, task: Task = Task.classification) -> list[str]:
-    """Return the names that ``--set`` accepts for a method.
-
-    Examples
-    --------
-    >>> "missing" in known_settings(), "loss" in known_settings(), "loss" in known_settings(Method.mi_anfis)
-    (True, False, True)
-    >>> "defuzzify" in known_settings(Method.mi_anfis), "defuzzify" in known_settings(Method.mamdani)
-    (False, True)
-    """
+    """Return the names that ``--set`` accepts for a method."""
     from fuzzymil.estimators import Operators, Training
     from fuzzymil.estimators.experts import OPERATORS
     from fuzzymil.learn.train import Constraints
@@ -258,27 +236,8 @@ def new_estimator(
 ) -> Any:
     """Return an unfitted estimator.
 
-    Parameters
-    ----------
-    method : Method
-    task : Task
-    options : dict
-        Parameters by the names of options.
-    texts : iterable of str
-        More parameters, as ``name=value``.
-    init : str, optional
-        The name of an initialization, or a file with rules or a model to train.
-    seed : int
-
-    Examples
-    --------
-    >>> new_estimator(Method.rules, Task.classification, {"n_rules": 4}, ["missing=condition"], None, 0)
-    RuleClassifier(max_rules=4, missing='condition', random_state=0)
-    >>> texts = ["loss=hinge", "clip=none"]
-    >>> new_estimator(Method.mi_anfis, Task.classification, {"n_rules": 4}, texts, None, 0).training
-    Training(loss='hinge', clip=None)
-    >>> new_estimator(Method.mi_anfis, Task.regression, {}, ["ordered=yes", "conclusions=0,1"], None, 0).constraints
-    Constraints(conclusions=(0.0, 1.0), ordered=True, overlap=None, signs=False, stay=0.0)
+    ``options``: parameters by the names of options. ``texts``: more parameters, as ``name=value``. ``init``: the name
+    of an initialization, or a file with rules or a model to train.
     """
     from fuzzymil.estimators import network_parameters
 

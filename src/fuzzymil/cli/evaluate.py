@@ -352,17 +352,7 @@ def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
 
 
 def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:
-    """Say in words which of two methods is better, and by how much.
-
-    Examples
-    --------
-    >>> from fuzzymil._utils.statistics import PairedTest
-    >>> tests = {"accuracy": PairedTest(0.02, -0.03, 0.07, 0.4, 10), "AUC": PairedTest(0.05, 0.01, 0.09, 0.02, 10)}
-    >>> print(_verdict("A", "B", tests))
-    A is better than B in AUC: accuracy +0.020 (95%: -0.030 to +0.070), AUC +0.050 (95%: +0.010 to +0.090).
-    >>> print(_verdict("A", "B", {"MAE": PairedTest(0.5, -0.3, 1.3, 0.2, 10)}))
-    A and B cannot be told apart on these folds: MAE +0.500 (95%: -0.300 to +1.300).
-    """
+    """Say in words which of two methods is better, and by how much."""
     better: list[str] = []
     worse: list[str] = []
     for name, test in tests.items():
