@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
+import paper.methods  # noqa: F401  registers its methods
 from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array

@@ -1,4 +1,7 @@
-"""What every comparator must do; every class in the registry is tested here, so that none escapes."""
+"""What every comparator must do; every class in the registry is tested here, so that none escapes.
+
+Those of the paper's table that are not part of the library are tested in the same way, by `make test-slow`.
+"""
 
 import importlib
 import inspect
@@ -18,11 +21,21 @@ from fuzzymil import Bags, PerInstance, comparators
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.bags.statistics import fill_missing
 from fuzzymil.comparators import COMPARATORS, BagClassifier
+from paper import methods
 
-NAMES = sorted(COMPARATORS)
+NAMES = sorted({*comparators.__all__, *methods.__all__} & {*COMPARATORS})
 # Settings that take little time, for whichever estimators have them.
 QUICK = {"max_starts": 2, "n_estimators": 5, "random_state": 0}
-every = pytest.mark.parametrize("name", NAMES)
+
+
+def cases(condition=lambda name: True):
+    """Parametrize a test with the names of comparators."""
+    marks = dict.fromkeys(methods.__all__, pytest.mark.slow)
+    chosen = [pytest.param(name, marks=marks.get(name, ())) for name in NAMES if condition(name)]
+    return pytest.mark.parametrize("name", chosen)
+
+
+every = cases()
 
 
 def parameters(name):
@@ -63,16 +76,17 @@ def shuffled_within(bags, seed):
     return Bags.from_list([rng.permutation(bag) for bag in bags], bags.feature_names, labels=bags.labels)
 
 
-def test_every_concrete_comparator_of_the_package_is_registered_and_exported():
-    paths = [f"{comparators.__name__}.{module.name}" for module in pkgutil.iter_modules(comparators.__path__)]
+@pytest.mark.parametrize("package", [comparators, methods], ids=["library", "paper"])
+def test_every_concrete_comparator_of_the_package_is_registered_and_exported(package):
+    paths = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
     members = [
         member for path in paths for member in inspect.getmembers(importlib.import_module(path), inspect.isclass)
     ]
     kinds = {name: kind for name, kind in members if issubclass(kind, BagClassifier) and not name.startswith("_")}
-    concrete = {name for name, kind in kinds.items() if not inspect.isabstract(kind)}
-    assert concrete == set(NAMES)
-    assert concrete <= set(comparators.__all__)
-    assert len({kind.title for kind in COMPARATORS.values()}) == len(NAMES)
+    concrete = {name for name, kind in kinds.items() if not inspect.isabstract(kind) and kind.__module__ in paths}
+    assert concrete == set(package.__all__) & set(COMPARATORS)
+    assert concrete <= set(NAMES)
+    assert len({COMPARATORS[name].title for name in NAMES}) == len(NAMES)
 
 
 # ---------------------------------------------------------------------- settings
@@ -150,7 +164,7 @@ def test_bags_are_decided_alone(name):
     np.testing.assert_allclose(np.concatenate(parts), decisions(name), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "random_state" not in parameters(name)])
+@cases(lambda name: "random_state" not in parameters(name))
 def test_the_order_of_bags_does_not_matter_in_training_where_nothing_is_random(name):
     order = np.random.RandomState(5).permutation(len(TRAIN))
     again = make(name).fit(TRAIN[order])
@@ -164,7 +178,7 @@ def test_single_precision_is_enough(name):
     assert (again == fitted(name).predict(TEST)).mean() > 0.9
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(COMPARATORS[name], "instance_scores")])
+@cases(lambda name: hasattr(COMPARATORS[name], "instance_scores"))
 def test_instances_are_scored_one_by_one(name):
     scores = fitted(name).instance_scores(TEST)
     assert scores.shape == (TEST.n_instances,)
@@ -288,7 +302,7 @@ def test_pipelines_cross_validation_and_searches(name):
 
 
 def test_a_fit_that_failed_leaves_no_fitted_estimator():
-    model = comparators.MIGraph(edge_gamma=-1.0)
+    model = comparators.MiGraph(gamma=-1.0)
     with pytest.raises(ParameterError):
         model.fit([[[0.0]], [[1.0]]], [0, 1])
     with pytest.raises(NotFittedError):

@@ -10,11 +10,12 @@ from scipy.stats import norm
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.comparators import APR, DDSVM, EMDD, BaggingAPR, DiverseDensity
+from fuzzymil.comparators import APR, EMDD, DiverseDensity
 from fuzzymil.comparators.apr import discriminating_features, expanded, smallest_rectangle
-from fuzzymil.comparators.dd_svm import distinct_concepts, nearness
 from fuzzymil.comparators.diverse_density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.datasets import make_two_concepts
+from paper.methods import DDSVM, BaggingAPR
+from paper.methods.dd_svm import distinct_concepts, nearness
 
 BOTH = make_two_concepts(12, 16, random_state=0)
 ONE = BOTH[np.r_[:12, 24:40]]  # bags of the concept around (0.5, 0.5), and negative ones

@@ -7,11 +7,13 @@ from sklearn.svm import SVC
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.comparators import MIGraph, MiGraph, MIKernel, PPMMKernel, kernels
+from fuzzymil.comparators import MiGraph, MIKernel, kernels
 from fuzzymil.comparators._base import in_fixed_order
 from fuzzymil.comparators.kernels import WeighedBags, kernel_width, self_kernel, set_kernel
-from fuzzymil.comparators.migraph import clique_weights, edge_features, edges
-from fuzzymil.comparators.ppmm import POWERS, alignment, posterior_kernel
+from fuzzymil.comparators.migraph import clique_weights, edges
+from paper.methods import MIGraph, PPMMKernel
+from paper.methods.graphs import edge_features
+from paper.methods.ppmm import POWERS, alignment, posterior_kernel
 
 GAMMA = 0.4
 

@@ -15,10 +15,11 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.comparators import BPMIP, MINN, GatedAttention, MINet, MiNet
+from fuzzymil.comparators import GatedAttention, MINet, MiNet
 from fuzzymil.comparators._programs import mean_loss, train
 from fuzzymil.inference.engines.jax import grouping_of
 from fuzzymil.inference.segments import pack
+from paper.methods import BPMIP, MINN
 
 SIZES = (3, 1, 4, 2, 5, 1)
 OFFSETS = np.cumsum([0, *SIZES])

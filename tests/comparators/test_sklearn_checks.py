@@ -5,6 +5,7 @@ import inspect
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import paper.methods  # noqa: F401  registers more
 from fuzzymil.comparators import COMPARATORS
 
 pytestmark = pytest.mark.slow

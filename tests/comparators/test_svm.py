@@ -12,10 +12,11 @@ from sklearn.svm import SVC
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.bags.statistics import bag_means
-from fuzzymil.comparators import ALPSVM, MISVM, MiSVM
-from fuzzymil.comparators._base import cooling
-from fuzzymil.comparators.alp_svm import hinge_evidence, label_probabilities
+from fuzzymil.comparators import MISVM, MiSVM
 from fuzzymil.comparators.svm import witnesses
+from paper.methods import ALPSVM
+from paper.methods.alp_svm import hinge_evidence, label_probabilities
+from paper.methods.annealing import cooling
 
 EACH = [MISVM, MiSVM, ALPSVM]
 

@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
         pytest.param(["report", "model.json", str(VISITS), *COLUMNS, "--folds", "2"], DRAWING, marks=pytest.mark.slow),
         pytest.param(["evaluate", str(VISITS), *COLUMNS, "--folds", "2"], LEARNING, marks=pytest.mark.slow),
         pytest.param(
-            ["evaluate", str(VISITS), *COLUMNS, "--folds", "2", "--compare", "MINN"], TRAINING, marks=pytest.mark.slow
+            ["evaluate", str(VISITS), *COLUMNS, "--folds", "2", "--compare", "MiNet"], TRAINING, marks=pytest.mark.slow
         ),
         pytest.param(
             ["fit", str(VISITS), *COLUMNS, "--method", "mi-anfis", "--max-epochs", "2", "-o", "net.json"],

@@ -20,7 +20,7 @@ DOORS = {
     "networks": "MIANFISClassifier().fit(bags)",
     "networks, in part": "MIANFISClassifier().partial_fit(bags, bags.labels, classes=[0, 1])",
     "Mamdani rules": f"MIMamdani(rules='{WARD}', max_epochs=2).fit([[0.0], [1.0]], [0, 1])",
-    "a comparator": "from fuzzymil.comparators import MINN; MINN().fit(bags, bags.labels)",
+    "a comparator": "from fuzzymil.comparators import MiNet; MiNet().fit(bags, bags.labels)",
     "the engine": "from fuzzymil import RuleBase\n"
     "    with use_engine('jax'): RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]).infer([[[0.0]]])",
     "the driver": "from fuzzymil.learn.train import train_groups",

@@ -22,21 +22,15 @@ from fuzzymil.comparators._base import (
     comparator,
     standardized,
 )
-from fuzzymil.comparators.alp_svm import ALPSVM
-from fuzzymil.comparators.apr import APR, BaggingAPR
+from fuzzymil.comparators.apr import APR
 from fuzzymil.comparators.citation_knn import CitationKNN
-from fuzzymil.comparators.dd_svm import DDSVM
 from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
 from fuzzymil.comparators.embeddings import EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic
 from fuzzymil.comparators.kernels import MIKernel
-from fuzzymil.comparators.mi_forest import MIForest
 from fuzzymil.comparators.mi_fv import MiFV
 from fuzzymil.comparators.mi_net import GatedAttention, MINet, MiNet
-from fuzzymil.comparators.mi_nn import BPMIP, MINN
-from fuzzymil.comparators.migraph import MIGraph, MiGraph
+from fuzzymil.comparators.migraph import MiGraph
 from fuzzymil.comparators.miles import MILES
-from fuzzymil.comparators.ppmm import PPMMKernel
-from fuzzymil.comparators.rbf import RBFMIP, RBFBagUnit
 from fuzzymil.comparators.svm import MISVM, MiSVM
 
 __all__ = [
@@ -47,28 +41,18 @@ __all__ = [
     "comparator",
     "standardized",
     "APR",
-    "BaggingAPR",
     "DiverseDensity",
     "EMDD",
-    "DDSVM",
     "MILES",
     "CitationKNN",
     "MISVM",
     "MiSVM",
-    "ALPSVM",
     "MIKernel",
-    "PPMMKernel",
-    "MIGraph",
     "MiGraph",
-    "MIForest",
     "MiFV",
     "EmbeddingForest",
     "EmbeddingBoosting",
     "EmbeddingLogistic",
-    "MINN",
-    "BPMIP",
-    "RBFMIP",
-    "RBFBagUnit",
     "MiNet",
     "MINet",
     "GatedAttention",

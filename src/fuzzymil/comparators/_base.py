@@ -28,7 +28,7 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.bags.statistics import fill_missing, typical_values
 from fuzzymil.estimators import PerInstance
 from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, positive_class, record_features
-from fuzzymil.estimators.parameters import Check, check_parameters, check_real, integer, real
+from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
 from fuzzymil.learn.train.scaling import Measures, Scaling
 
 BoolArray = npt.NDArray[np.bool_]
@@ -213,17 +213,6 @@ def comparator(
         return kind
 
     return decorate
-
-
-# ---------------------------------------------------------------------- annealing
-
-ANNEALING_CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
-
-
-def cooling(max_temperature: float, min_temperature: float, n_temperatures: int) -> Array:
-    """Return temperatures (n_temperatures,) that fall geometrically from the maximum to the minimum."""
-    check_real("max_temperature", max_temperature, low=float(min_temperature))
-    return np.geomspace(max_temperature, min_temperature, n_temperatures)
 
 
 # ---------------------------------------------------------------------- scaling

@@ -9,10 +9,11 @@ from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, checks, comparator, cooling
+from fuzzymil.comparators._base import BoolArray, checks, comparator
 from fuzzymil.comparators.kernels import SEARCH_GRID
 from fuzzymil.comparators.svm import InstanceSVM
 from fuzzymil.estimators.parameters import integer, real
+from paper.methods.annealing import ANNEALING_CHECKS, cooling
 
 HALVINGS = 60  # enough for double precision
 

@@ -10,9 +10,9 @@ from scipy.spatial.distance import squareform
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.comparators import RBFMIP, RBFBagUnit
 from fuzzymil.comparators.citation_knn import hausdorff_distances
-from fuzzymil.comparators.rbf import medoids, merge_bags
+from paper.methods import RBFMIP, RBFBagUnit
+from paper.methods.rbf import medoids, merge_bags
 
 DISTANCES = ("minimal", "maximal")
 MODELS = {"RBF-MIP": RBFMIP, "RBF-Bag-Unit": RBFBagUnit}

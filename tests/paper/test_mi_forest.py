@@ -8,8 +8,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.comparators import MIForest
-from fuzzymil.comparators.mi_forest import tempered
+from paper.methods import MIForest
+from paper.methods.mi_forest import tempered
 
 
 def concept_bags(n_bags, seed):

@@ -12,9 +12,10 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import ANNEALING_CHECKS, BoolArray, InstanceScores, checks, comparator, cooling
+from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
 from fuzzymil.comparators.svm import witnesses
 from fuzzymil.estimators.parameters import integer
+from paper.methods.annealing import ANNEALING_CHECKS, cooling
 
 
 def tempered(probabilities: Array, temperature: float) -> Array:

@@ -1,0 +1,17 @@
+"""Temperatures that fall: what methods with annealing share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuzzymil._utils.arrays import Array
+from fuzzymil.comparators._base import above_zero, checks
+from fuzzymil.estimators.parameters import check_real, integer
+
+ANNEALING_CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
+
+
+def cooling(max_temperature: float, min_temperature: float, n_temperatures: int) -> Array:
+    """Return temperatures (n_temperatures,) that fall geometrically from the maximum to the minimum."""
+    check_real("max_temperature", max_temperature, low=float(min_temperature))
+    return np.geomspace(max_temperature, min_temperature, n_temperatures)
