@@ -51,7 +51,8 @@ def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.
     [0.5, 0.5, 1.0]
     """
     false, true, _ = roc_curve(truth, scores, drop_intermediate=False)
-    return np.interp(np.asarray(rates, float), false, true)  # at a rate that several points share, the last one counts
+    # At a rate that several points share, the last one counts.
+    return np.asarray(np.interp(np.asarray(rates, float), false, true))
 
 
 @dataclasses.dataclass(frozen=True)
