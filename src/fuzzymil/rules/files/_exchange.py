@@ -59,11 +59,11 @@ class Words:
     """
 
     def __init__(self, format: str, **others: Mapping[str, str]) -> None:
-        def words(name: str, table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-            own = {row[column]: ours for ours, row in table.items() if row[column]}
-            return {**own, **others.get(name, {})}
-
         column = _COLUMNS.index(format)
+
+        def words(name: str, table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+            return {row[column]: ours for ours, row in table.items() if row[column]} | dict(others.get(name, {}))
+
         self.t_norms, self.s_norms = words("t_norms", _T_NORMS), words("s_norms", _S_NORMS)
         self.accumulations = {**self.s_norms, **words("accumulations", _SUM)}
         self.defuzzifiers, self.weighted = words("defuzzifiers", _DEFUZZIFIERS), words("weighted", _WEIGHTED)
@@ -114,13 +114,9 @@ class Writer(ABC):
 
     def operator(self, what: str, ours: str) -> str:
         """Return the word for a T-norm, an S-norm, an implication, an accumulation or a defuzzifier."""
-        words = {
-            "T-norm": self.words.t_norms,
-            "S-norm": self.words.s_norms,
-            "implication": self.words.t_norms,
-            "accumulation": self.words.accumulations,
-            "defuzzifier": self.words.weighted if ours in ("average", "sum") else self.words.defuzzifiers,
-        }
+        known = self.words
+        words = {"T-norm": known.t_norms, "S-norm": known.s_norms, "implication": known.t_norms}
+        words |= {"accumulation": known.accumulations, "defuzzifier": {**known.weighted, **known.defuzzifiers}}
         return word_for(what, ours, words[what], _sentence(self.title))
 
     def set(self, term: MembershipFunction, names: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
@@ -198,46 +194,42 @@ def register_exchange_format(
         lost = [*_lost_with_bags(rules), *made.changes()]
         return made.text(lost), lost
 
-    def read_rules(text: str, *block: str) -> RuleBase:
-        return rules_of(read(text, *block))
-
-    register_format(Format(name=name, title=writer.title, endings=endings, write=write, read=read_rules))
+    register_format(Format(name, writer.title, endings, write, lambda text, *block: rules_of(read(text, *block))))
 
 
 # ---------------------------------------------------------------------- what is lost
 
 
 def _lost_with_bags(base: RuleBase) -> list[str]:
+
+    def shown(alpha: float | tuple[float, ...]) -> str:
+        return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"
+
     variables = base.all_variables
     lost = ["The format has no bags: other programs infer one instance at a time."]
     if base.aggregation != "max":
         lost.append(
-            f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
+            f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={shown(base.alpha)}) is not "
             "kept: it is read back as aggregation='max'."
         )
     first_order = base.coefs.shape[2] > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
+        own = f"conclusion_aggregation={base.conclusion_aggregation!r}, conclusion_alpha={shown(base.conclusion_alpha)}"
         lost.append(
-            "The aggregation of the instances' linear conclusions "
-            f"(conclusion_aggregation={base.conclusion_aggregation!r}, "
-            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as "
+            f"The aggregation of the instances' linear conclusions ({own}) is not kept: it is read back as "
             "conclusion_aggregation='softmax', conclusion_alpha=1."
         )
     if not base.normalize and any(base.default):
         lost.append("The default, which is added to every output, is written as a rule without conditions.")
-    labels = [f"{rule.label!r:.60}" for rule in base.rules if rule.label]
-    if labels:
+    if labels := [f"{rule.label!r:.60}" for rule in base.rules if rule.label]:
         lost.append(f"Labels of rules are not kept: {listed(labels)}.")
     if base.unit is not None:
-        lost.append(f"Points are written as what they add: a point is worth {_shown(base.unit)}.")
-    comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
-    if any(comments):
+        lost.append(f"Points are written as what they add: a point is worth {base.unit:g}.")
+    if base.comment or any(rule.comment for rule in base.rules) or any(variable.comment for variable in variables):
         lost.append("Comments are not kept.")
-    names = [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]
-    if names:
-        lost.append(f"What replaces missing values is not kept: {listed(names)}.")
-    units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
-    if units:
+    if unsure := [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]:
+        lost.append(f"What replaces missing values is not kept: {listed(unsure)}.")
+    if units := [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]:
         lost.append(f"Units are not kept: {listed(units)}.")
     return [*lost, *codes_of_categories(variables)]
 
@@ -251,7 +243,3 @@ def codes_of_categories(variables: Iterable[Variable]) -> list[str]:
         for variable in variables
         if variable.categories
     ]
-
-
-def _shown(alpha: float | tuple[float, ...]) -> str:
-    return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"
