@@ -27,6 +27,7 @@ from fuzzymil._utils.text import check_characters, quantity
 from fuzzymil._version import __version__
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
+from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
@@ -490,6 +491,10 @@ class RuleBase:
         terms = {v.name: v.terms for v in self.variables}
         widths = {name: float(terms[name][t].spread(*terms[name][t].parameters)) for name, t in antecedent.items()}
         return {name: spans[name] / width if width else math.inf for name, width in widths.items()}
+
+    @functools.cached_property
+    def _compiled(self) -> tuple[Params, Masks, Operators]:
+        return arrays.compiled(self)
 
     # ------------------------------------------------------------------ methods
     # The functions of this package that work on rules are the methods themselves, documented where they are defined.

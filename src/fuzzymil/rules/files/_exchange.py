@@ -8,14 +8,15 @@ from typing import ClassVar
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import MembershipFunction, Singleton
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.files._sets import Word, write_set
-from fuzzymil.rules.files._system import Output, System, rules_of, system_of
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, rules_of, system_of
 from fuzzymil.rules.files._text import distinct, word_for
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import is_quantified
+from fuzzymil.rules.premise import Expression, is_quantified
 from fuzzymil.rules.rule import Variable
 
 # ---------------------------------------------------------------------- words for operators
@@ -111,6 +112,15 @@ class Writer(ABC):
     def variables(self) -> dict[str, str]:
         """The names of inputs and outputs as they are written."""
         return self.inputs | self.outputs
+
+    def terms(self, owner: Variable | Output) -> list[tuple[str, Term]]:
+        """Return the terms of a variable with their names as they are written."""
+        words = (self.input_terms if isinstance(owner, Variable) else self.output_terms)[owner.name]
+        return [(words[name], term) for name, term in owner.terms.items()]
+
+    def premise(self, rule: SystemRule) -> Expression | None:
+        """Return the premise of a rule with negations of conditions only; None if there is none."""
+        return negations_inside(rule.premise, dual=self.system.s_norm == DUAL.get(self.system.t_norm))
 
     def operator(self, what: str, ours: str) -> str:
         """Return the word for a T-norm, an S-norm, an implication, an accumulation or a defuzzifier."""

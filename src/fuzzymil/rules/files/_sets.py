@@ -47,60 +47,44 @@ class Word(NamedTuple):
     places: tuple[int, ...] = ()
 
 
-FLL: dict[str, Word] = {
-    "Gaussian": Word(Gaussian, (0, 1)),
-    "Bell": Word(Bell, (0, 1, 2)),
-    "Sigmoid": Word(Sigmoid, (0, 1)),
-    "Triangle": Word(Triangular, (0, 1, 2)),
-    "Trapezoid": Word(Trapezoidal, (0, 1, 2, 3)),
-    "Rectangle": Word(Rectangle, (0, 1)),
-    "SShape": Word(SShape, (0, 1)),
-    "ZShape": Word(ZShape, (0, 1)),
-    "PiShape": Word(PiShape, (0, 1, 2, 3)),
-    "GaussianProduct": Word(TwoSidedGaussian, (0, 1, 2, 3)),
-    "SigmoidDifference": Word(SigmoidDifference, (0, 1, 2, 3)),
-    "SigmoidProduct": Word(SigmoidProduct, (0, 1, 2, 3)),
-    "Ramp": Word(Ramp, (0, 1)),
-    "Concave": Word(Concave, (0, 1)),
-    "Arc": Word(Arc, (0, 1)),
-    "Cosine": Word(Cosine, (0, 1)),
-    "Spike": Word(Spike, (0, 1)),
-    "SemiEllipse": Word(SemiEllipse, (0, 1)),
-    "Binary": Word(Binary, (0, 1)),
-    "Discrete": Word(Discrete),
-    "Function": Word(Formula),
-}
+def _words(**families: Family) -> dict[str, Word]:
+    """Return words for families whose parameters come in our order."""
+    return {word: Word(family, tuple(range(len(family.fields())))) for word, family in families.items()}
+
+
+_RARE: tuple[Family, ...] = (Rectangle, Concave, Arc, Cosine, Spike, SemiEllipse, Binary, Discrete)
+_FREQUENT: tuple[Family, ...] = (
+    Gaussian,
+    Bell,
+    Sigmoid,
+    SShape,
+    ZShape,
+    PiShape,
+    SigmoidDifference,
+    SigmoidProduct,
+    Ramp,
+)
+_RENAMED: dict[str, Family] = {"Triangle": Triangular, "Trapezoid": Trapezoidal, "GaussianProduct": TwoSidedGaussian}
+_FUNCTION = Word(Formula)
+
+FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_RARE)}) | {"Function": _FUNCTION}
 """fuzzylite's words."""
 
-FIS: dict[str, Word] = {
+MATLAB = {
     "gaussmf": Word(Gaussian, (1, 0)),
     "gauss2mf": Word(TwoSidedGaussian, (1, 0, 3, 2)),
     "gbellmf": Word(Bell, (1, 2, 0)),
     "sigmf": Word(Sigmoid, (1, 0)),
     "dsigmf": Word(SigmoidDifference, (1, 0, 2, 3)),
     "psigmf": Word(SigmoidProduct, (1, 0, 2, 3)),
-    "trimf": Word(Triangular, (0, 1, 2)),
-    "trapmf": Word(Trapezoidal, (0, 1, 2, 3)),
-    "smf": Word(SShape, (0, 1)),
-    "zmf": Word(ZShape, (0, 1)),
-    "pimf": Word(PiShape, (0, 1, 2, 3)),
-    "linsmf": Word(Ramp, (0, 1)),
+    **_words(trimf=Triangular, trapmf=Trapezoidal, smf=SShape, zmf=ZShape, pimf=PiShape, linsmf=Ramp),
     "linzmf": Word(Ramp, (1, 0)),
-    "rampmf": Word(Ramp, (0, 1)),
-    "rectmf": Word(Rectangle, (0, 1)),
-    "concavemf": Word(Concave, (0, 1)),
-    "arcmf": Word(Arc, (0, 1)),
-    "cosinemf": Word(Cosine, (0, 1)),
-    "spikemf": Word(Spike, (0, 1)),
-    "semiellipsemf": Word(SemiEllipse, (0, 1)),
-    "binarymf": Word(Binary, (0, 1)),
-    "discretemf": Word(Discrete),
-    "function": Word(Formula),
 }
-"""MATLAB's words, then those that only fuzzylite writes."""
+"""MATLAB's words."""
 
-MATLAB = frozenset(list(FIS)[:13])
-"""Words that MATLAB reads."""
+FIS = MATLAB | _words(rampmf=Ramp, rectmf=Rectangle, **{f"{each.__name__.lower()}mf": each for each in _RARE[1:]})
+FIS["function"] = _FUNCTION
+"""MATLAB's words, then those that only fuzzylite writes."""
 
 
 def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[str, Word]) -> MembershipFunction:

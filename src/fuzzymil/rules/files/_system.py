@@ -56,6 +56,11 @@ class SystemRule(NamedTuple):
         said = self.conclusions.get(output)
         return said.term if isinstance(said, Is) else said
 
+    def hedges(self, output: str) -> tuple[str, ...]:
+        """Return the hedges of the conclusion about an output."""
+        said = self.conclusions.get(output)
+        return said.hedges if isinstance(said, Is) else ()
+
     def error(self, message: str) -> RuleSyntaxError:
         """Return an error that points at the rule."""
         return RuleSyntaxError(message) if self.place is None else self.place.error(message)

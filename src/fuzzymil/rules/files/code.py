@@ -184,10 +184,9 @@ class Program:
         """Return the rules that conclude an output: number, term, hedges."""
         found = []
         for r, rule in enumerate(self.system.rules):
-            said = rule.conclusions.get(output.name)
-            if said is not None:
-                term, hedges = (said.term, said.hedges) if isinstance(said, Is) else (said, ())
-                found.append((r, output.terms[term], hedges))
+            term = rule.term(output.name)
+            if term is not None:
+                found.append((r, output.terms[term], rule.hedges(output.name)))
         return found
 
     def strength(self, rule: int, hedges: Sequence[str]) -> str:
