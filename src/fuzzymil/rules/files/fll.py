@@ -54,8 +54,6 @@ ACTIVATIONS = {"First": "1 0", "Last": "1 0", "Highest": "1", "Lowest": "1"}
 ACTIVATIONS |= dict.fromkeys(("General", "Proportional", "Threshold"), "")
 """The ways of activation, and what their numbers are if there are none."""
 
-_COMPARISON = re.compile("[<>=!]+")
-
 _KEYS: dict[str, tuple[str, ...]] = {
     "Engine": ("description",),
     "InputVariable": ("description", "enabled", "range", "lock-range", "term"),
@@ -329,13 +327,19 @@ def _activation(blocks: list[_Section]) -> str:
             raise kind.unknown("activation", ACTIVATIONS)
         numbers = [word.text for word in words] or ACTIVATIONS[kind.text].split()
         try:
-            shortest = [format_number(float(each), None) for each in numbers if not _COMPARISON.fullmatch(each)]
-            found = check_activation(" ".join([kind.text.lower(), *filter(_COMPARISON.fullmatch, numbers), *shortest]))
-        except ValueError as problem:
+            found = check_activation(" ".join([kind.text.lower(), *map(_short, numbers)]))
+        except ParameterError as problem:
             raise said.error(str(problem)) from None
         if found != "general" and len(blocks) > 1:
             raise said.error("With several rule blocks, only the activation General is supported.")
     return found
+
+
+def _short(number: str) -> str:
+    try:
+        return format_number(float(number), None)
+    except ValueError:
+        return number
 
 
 def _shared_operator(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
