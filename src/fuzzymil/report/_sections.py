@@ -267,6 +267,21 @@ class Matters:
     features: Importance | None
     rules: Importance | None
     effects: tuple[Effect, ...]
+    n_classes: int
+
+    @property
+    def feature_rows(self) -> list[dict[str, Any]]:
+        """The features that are shown, as rows of a table."""
+        return [] if self.features is None else _rows([each for each in self.features.features if each.used])
+
+    @property
+    def rule_rows(self) -> list[dict[str, Any]]:
+        """The rules that are shown, as rows of a table."""
+        return [] if self.rules is None else _rows(self.rules.rules)
+
+    def drawing(self) -> bytes:
+        """Draw the effects, if there are any."""
+        return figure_svg(EffectDisplay(list(self.effects), self.n_classes).plot)
 
 
 def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None) -> Matters:
@@ -286,7 +301,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None)
         used.sort(key=lambda d: order[answers.rules.feature_names[d]])
     known = [d for d in used if not np.isnan(answers.read.instances[:, d]).all()]
     effects = [model.effect(bags, d, pos_label=pos_label, n_points=_POINTS) for d in known[:_EFFECTS]]
-    return Matters(features, own, tuple(effects))
+    return Matters(features, own, tuple(effects), len(answers.classes or ()))
 
 
 def _can_tell(answers: Answers, truth: Array | None) -> bool:
@@ -296,23 +311,8 @@ def _can_tell(answers: Answers, truth: Array | None) -> bool:
     return len(truth) > 1 and (answers.classes is None or len(np.unique(truth)) > 1)
 
 
-def importance_facts(matters: Matters, n_classes: int) -> dict[str, Any]:
-    """Return what the section shows."""
-    features, own = matters.features, matters.rules
-    return {
-        "features": features,
-        "rules": own,
-        "feature_rows": [] if features is None else _rows([each for each in features.features if each.used][:_SHOWN]),
-        "rule_rows": [] if own is None else _rows(own.rules[:_SHOWN]),
-        "n_unused": 0 if features is None else sum(not each.used for each in features.features),
-        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot) if matters.effects else None,
-        "about": matters.effects[0].curves[0].name if matters.effects and len(matters.effects[0].curves) == 1 else "",
-        "classifies": n_classes > 0,
-        "n_bags": matters.effects[0].n_bags if matters.effects else 0,
-    }
-
-
 def _rows(found: Sequence[FeatureImportance] | Sequence[RuleImportance]) -> list[dict[str, Any]]:
+    found = found[:_SHOWN]
     ends = [0.0, *(each.drop for each in found)]
     low, high = min(ends), max(ends)
     return [dataclasses.asdict(each) | {"bar": bar(each.drop, low, high)} for each in found]
