@@ -91,13 +91,12 @@ def test_sets_follow_their_intervals():
     bags = random_bags(2, n_bags=60)
     intervals = Intervals(bags)
     rows = np.array([row for bag in bags for row in bag])
-    inside = intervals.contain(rows)
     for n, (d, low, high) in enumerate(intervals.intervals):
         ((condition,),) = [part.conditions for part in intervals.premise((n,))]
         assert condition.feature == d
         assert isinstance(condition.sets[0], Bell if np.isfinite(low) and np.isfinite(high) else Sigmoid)
-        assert np.array_equal(inside[:, n], (rows[:, d] > low) & (rows[:, d] <= high))
-        assert np.array_equal(inside[:, n], condition.sets[0](rows[:, d]) > 0.5)
+        assert np.array_equal(intervals.inside((n,)), (rows[:, d] > low) & (rows[:, d] <= high))
+        assert np.array_equal(intervals.inside((n,)), condition.sets[0](rows[:, d]) > 0.5)
 
 
 def test_no_value_lies_on_the_border_of_a_set():
@@ -150,3 +149,67 @@ def test_statements_that_say_the_same_are_not_joined():
     everything = find_pairs(columns, residuals, curvature, keep=4)
     assert found == [pair for pair in everything if pair != (2, 7)]
     assert len(found) == 3
+
+
+def plant(rule, n_bags, sizes, n_features, seed, positive=0.5, noise=0.0):
+    """Return bags of uniform values between 0 and 10, and which satisfy a rule; some labels are wrong."""
+    rng = np.random.default_rng(seed)
+    missing = {True: round(n_bags * positive), False: n_bags - round(n_bags * positive)}
+    found = []
+    while any(missing.values()):
+        bag = rng.uniform(0, 10, (rng.integers(*sizes), n_features))
+        label = bool(rule(*bag.T[:3]))
+        if missing[label]:
+            missing[label] -= 1
+            found.append((bag, label))
+    rng.shuffle(found)
+    labels = np.array([label for _, label in found]) ^ (rng.random(n_bags) < noise)
+    return Bags.from_list([bag for bag, _ in found]), labels.astype(float)
+
+
+def count_of(least):
+    return lambda a, b, c: ((a > 5) & (b < 6)).sum() >= least
+
+
+PLANTED = {
+    "at least 2": (count_of(2), 300, (4, 9), 10, {"noise": 0.05}),
+    "at least 3": (count_of(3), 300, (6, 15), 10, {}),
+    "at least 3, noisy": (count_of(3), 300, (6, 15), 10, {"noise": 0.1}),
+    "at least 5": (count_of(5), 300, (10, 25), 10, {"noise": 0.1}),
+    "on average": (lambda a, b, c: ((a > 5) & (b < 6)).mean() >= 0.3, 300, (5, 60), 10, {"noise": 0.05}),
+    "some, 500": (
+        lambda a, b, c: ((a > 8.9) & (b < 1.1) & (c > 3.3) & (c < 4.5)).any(), 200, (400, 600), 8, {},
+    ),
+    "some, 2000": (lambda a, b, c: ((a > 9.95) & (b > 9.95)).any(), 300, (2000, 2001), 4, {"positive": 0.05}),
+    "at least 3, 100": (
+        lambda a, b, c: ((a > 8.4) & (b < 1.6)).sum() >= 3, 300, (60, 140), 8, {"noise": 0.05},
+    ),
+}  # fmt: skip
+
+
+LARGE = [name for name in PLANTED if PLANTED[name][2][0] > 50]
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [
+        *((name, 10) for name in PLANTED if name not in LARGE),
+        *((name, 1) for name in LARGE),
+        *(pytest.param(name, 10, marks=pytest.mark.slow) for name in LARGE),
+    ],
+)
+def test_what_is_planted_is_found(name, seeds):
+    rule, n_bags, sizes, n_features, others = PLANTED[name]
+    features = {0, 1, 2} if name == "some, 500" else {0, 1}
+    quantifier = name.partition(",")[0]
+    hits = 0
+    for seed in range(seeds):
+        bags, labels = plant(rule, n_bags, sizes, n_features, seed, **others)
+        curvature = np.full(n_bags, labels.mean() * (1 - labels.mean()))
+        found = Intervals(bags).find(np.arange(n_bags), labels - labels.mean(), curvature)
+        hits += any(
+            f"{part.quantifier} {part.number or ''}".strip() == quantifier
+            and {condition.feature for condition in part.conditions} == features
+            for (part,) in found
+        )
+    assert hits >= 0.8 * seeds

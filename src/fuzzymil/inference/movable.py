@@ -172,13 +172,12 @@ class MovablePremises:
             for each, values in self._thresholds:
                 parameters = each.moved(moves, self._unit[each.columns])
                 degrees[:, each.parts] = np.exp(_log_mu(each.family, values, parameters))
-                by_value.append((each, parameters, each.family.log_mu_slopes(values, *parameters)))
+                by_value.append((each, parameters, values))
         log_truth, by_instance = self._log_fixed, []
         for each, x, unknown, incidence in zip(self._conditions, self._x, self._unknown, self._incidence, strict=True):
             parameters = each.moved(moves, self._unit[each.columns])
-            log_mu, slopes = self._log_memberships(each, x, unknown, parameters)
-            by_instance.append((each, parameters, slopes, incidence))
-            log_truth = log_truth + log_mu @ incidence
+            log_truth = log_truth + self._log_memberships(each, x, unknown, parameters) @ incidence
+            by_instance.append((each, parameters, x, unknown, incidence))
         deciding = self._join(degrees, log_truth)
         truth = np.ones((len(self._sizes), int(self._rules.max(initial=-1)) + 1))
         for part, rule in enumerate(self._rules.tolist()):
@@ -188,9 +187,10 @@ class MovablePremises:
             found = np.zeros(self.n_moves)
             by_degree = self._slopes_of_parts(slopes, degrees)
             inner = by_degree * degrees  # by the logarithms of the degrees
-            for each, parameters, own in by_value:
+            for each, parameters, values in by_value:
                 weight = inner[:, each.parts]
                 with np.errstate(over="ignore", invalid="ignore"):
+                    own = each.family.log_mu_slopes(values, *parameters)
                     total = [np.where(weight == 0, 0.0, weight * value).sum(axis=0) for value in own]
                 each.add_slopes(found, total, parameters, self._unit[each.columns])
             of_rows = np.zeros_like(log_truth)
@@ -202,9 +202,9 @@ class MovablePremises:
                 else:
                     reached = degrees[:, p] > 0
                     np.add.at(of_rows[:, g], rows[reached], inner[reached, p])
-            for each, parameters, derivatives, incidence in by_instance:
+            for each, parameters, x, unknown, incidence in by_instance:
                 weight = of_rows @ incidence.T
-                total = [(weight * value).sum(axis=0) for value in derivatives]
+                total = [(weight * value).sum(axis=0) for value in self._slopes(each, x, unknown, parameters)]
                 each.add_slopes(found, total, parameters, self._unit[each.columns])
             return found
 
@@ -221,23 +221,31 @@ class MovablePremises:
 
     def _log_memberships(
         self, conditions: _Conditions, x: Array, unknown: Array, parameters: tuple[Array, ...]
-    ) -> tuple[Array, list[Array]]:
-        """Return log-memberships (i, c) and their derivatives by each parameter, (i, c) each."""
-        kind = conditions.family
-        log_mu = _log_mu(kind, x, parameters)
-        slopes = list(kind.log_mu_slopes(x, *parameters))
+    ) -> Array:
+        """Return log-memberships (i, c)."""
+        log_mu = _log_mu(conditions.family, x, parameters)
         if not unknown.any():
-            return log_mu, slopes
-        of_missing, theirs = 0.0, [0.0] * len(slopes)
+            return log_mu
+        if self._missing_values is None:
+            return np.where(unknown, 0.0, log_mu)
+        each = _log_mu(conditions.family, self._missing_values[:, conditions.columns], parameters)
+        return np.where(unknown, np.logaddexp.reduce(each, axis=0) - np.log(len(each)), log_mu)
+
+    def _slopes(
+        self, conditions: _Conditions, x: Array, unknown: Array, parameters: tuple[Array, ...]
+    ) -> Sequence[Array]:
+        """Return the derivatives of log-memberships by each parameter, (i, c) each."""
+        kind = conditions.family
+        slopes = kind.log_mu_slopes(x, *parameters)
+        if not unknown.any():
+            return slopes
+        theirs = [np.zeros(1)] * len(slopes)
         if self._missing_values is not None:
             values = self._missing_values[:, conditions.columns]
             each = _log_mu(kind, values, parameters)
-            total = np.logaddexp.reduce(each, axis=0)
-            share = np.exp(each - total)
-            of_missing = total - np.log(len(each))
+            share = np.exp(each - np.logaddexp.reduce(each, axis=0))
             theirs = [(share * own).sum(axis=0) for own in kind.log_mu_slopes(values, *parameters)]
-        slopes = [np.where(unknown, missing, own) for missing, own in zip(theirs, slopes, strict=True)]
-        return np.where(unknown, of_missing, log_mu), slopes
+        return [np.where(unknown, missing, own) for missing, own in zip(theirs, slopes, strict=True)]
 
     def _join(self, degrees: Array, log_truth: Array) -> list[Array | None]:
         """Set the degrees of the parts that look at all instances; return the rows that decide, None for a mean."""

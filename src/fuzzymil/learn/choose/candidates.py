@@ -13,12 +13,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
@@ -208,8 +207,20 @@ class MovablePrototypes:
 
 def premise_truths(premises: Sequence[Premise], bags: Bags, missing: MissingValues = IGNORED) -> Array:
     """Return how true premises are in each bag, (b, r)."""
-    movable = MovableConditions(premises, bags, missing)
-    return movable.evaluate(np.zeros(movable.n_moves))[0]
+    found = []
+    for rows in _chunks_of_bags(bags, sum(map(n_conditions, premises))):
+        movable = MovableConditions(premises, bags[rows], missing)
+        found.append(movable.evaluate(np.zeros(movable.n_moves))[0])
+    return np.concatenate(found)
+
+
+def _chunks_of_bags(bags: Bags, n_numbers: int) -> Iterator[slice]:
+    """Yield bags, one part after the other, with whose instances so many numbers each fit in memory."""
+    each = max(_NUMBERS_AT_ONCE // max(n_numbers, 1), 1)
+    ends = np.searchsorted(bags.offsets, np.arange(0, bags.n_instances, each) + each, side="right") - 1
+    ends = np.unique(np.maximum(ends, 1))
+    ends = np.append(ends[ends < bags.n_bags], bags.n_bags)
+    return (slice(first, last) for first, last in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=True))
 
 
 # ---------------------------------------------------------------------- many of them
@@ -226,7 +237,7 @@ _TYPICAL_SPREAD = 0.4  # standard deviation over bags of a premise that is true 
 class Candidates:
     """Candidate premises and how true they are in each bag."""
 
-    columns: Array  # (b, p), in Fortran order
+    columns: Array  # (b, p), in Fortran order and single precision
     premise: Callable[[int], Any]  # returns a Premise, or a Prototype
     scales: Array  # (p,), factors of the columns in penalized fits: the penalty on a conclusion is divided by them
 
@@ -249,8 +260,8 @@ def concatenate(parts: Sequence[Candidates]) -> Candidates:
 
 def _side_by_side(parts: Sequence[Array]) -> Array:
     """Return all columns of several arrays, in Fortran order."""
-    found = np.empty((sum(part.shape[1] for part in parts), len(parts[0])))
-    return np.concatenate([part.T for part in parts], out=found).T
+    found = np.empty((sum(part.shape[1] for part in parts), len(parts[0])), np.float32)
+    return np.concatenate([part.T for part in parts], out=found, casting="same_kind").T
 
 
 def numeric_features(bags: Bags) -> list[int]:
@@ -258,11 +269,6 @@ def numeric_features(bags: Bags) -> list[int]:
     if bags.columns is None:
         return list(range(bags.n_features))
     return np.flatnonzero(~bags.columns.categorical).tolist()
-
-
-def _missing_counts(bags: Bags) -> Array:
-    """Return how many values are missing, (b, d)."""
-    return np.add.reduceat(np.isnan(bags.instances), bags.offsets[:-1], axis=0, dtype=int)
 
 
 def _common_counts(bags: Bags, counts: Sequence[int]) -> list[int]:
@@ -278,42 +284,55 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), missing: MissingValues 
     ``counts``: 1 is SOME, k is AT LEAST k.
     """
     numeric = numeric_features(bags)
-    n_thresholds = _MOST_COLUMNS // (2 * len(counts) * max(len(numeric), 1))
-    n_thresholds = int(np.clip(n_thresholds, _FEWEST_THRESHOLDS, _MOST_THRESHOLDS))
+    affordable = _MOST_COLUMNS // (2 * len(counts) * max(len(numeric), 1))
     counts = _common_counts(bags, counts)
     values = missing.values
-    greatest, least = order_statistics(bags.instances, bags.offsets, max(counts), known=values is not None)
-    n_missing = _missing_counts(bags)
     columns: list[Array] = []
     found: list[_Threshold] = []
-    # What happens in few of many bags would hide between thresholds that divide them evenly.
-    many = n_thresholds == _MOST_THRESHOLDS
-    for count in counts:
-        quantifier, number = ("some", None) if count == 1 else ("at least", count)
-        for ordered, sign in ((greatest, 1.0), (least, -1.0)):
-            each = dividing_thresholds(ordered[count - 1][:, numeric], n_thresholds, tails=count == 1 and many)
-            features = np.repeat(numeric, [len(centers) for centers, _ in each])
-            if not len(features):
-                continue
-            centers, slopes = (np.concatenate(values) for values in zip(*each, strict=True))
-            slopes *= sign
-            truth = _degrees(centers, slopes, ordered[count - 1][:, features])
-            if values is not None:
-                for d in np.unique(features[n_missing[:, features].any(axis=0)]):
-                    own = features == d
-                    degree = functools.partial(_degrees, centers[own], slopes[own])
-                    of_missing = degree(values[:, d]).mean(axis=0)
-                    truth[:, own] = _nth_degree(ordered[:, :, d], n_missing[:, d], count, degree, of_missing)
-            columns.append(truth)
-            sets = zip(features.tolist(), centers.tolist(), slopes.tolist(), strict=True)
-            found += [_Threshold(quantifier, number, *chosen) for chosen in sets]
+    for some in _parts_of(numeric, max(bags.n_instances, 2 * max(counts) * bags.n_bags)):
+        known = bags.instances[:, some]
+        greatest, least = order_statistics(known, bags.offsets, max(counts), known=values is not None)
+        n_missing = np.add.reduceat(np.isnan(known), bags.offsets[:-1], axis=0, dtype=int)
+        for count in counts:
+            quantifier, number = ("some", None) if count == 1 else ("at least", count)
+            n_thresholds = int(np.clip(affordable, _FEWEST_THRESHOLDS if count == 1 else 1, _MOST_THRESHOLDS))
+            # What happens in few of many bags would hide between thresholds that divide them evenly.
+            tails = _TAILS if count == 1 and n_thresholds == _MOST_THRESHOLDS else ()
+            for ordered, sign in ((greatest, 1.0), (least, -1.0)):
+                each = dividing_thresholds(ordered[count - 1], n_thresholds, tails=tails)
+                places = np.repeat(np.arange(len(some)), [len(centers) for centers, _ in each])
+                if not len(places):
+                    continue
+                centers, slopes = (np.concatenate(numbers) for numbers in zip(*each, strict=True))
+                slopes *= sign
+                truth = _degrees(centers, slopes, ordered[count - 1][:, places])
+                if values is not None:
+                    for place in np.unique(places[n_missing[:, places].any(axis=0)]):
+                        own, gone = places == place, n_missing[:, place]
+                        degree = functools.partial(_degrees, centers[own], slopes[own])
+                        of_missing = degree(values[:, some[place]]).mean(axis=0)
+                        truth[:, own] = _nth_degree(ordered[:, :, place], gone, count, degree, of_missing)
+                columns.append(truth.astype(np.float32))
+                sets = zip(places.tolist(), centers.tolist(), slopes.tolist(), strict=True)
+                found += [_Threshold(quantifier, number, some[place], *chosen) for place, *chosen in sets]
     scales = np.array([1.0 if each.quantifier == "some" else _SCALE_OF_COUNTS for each in found])
     return _single_conditions(bags, columns, found, scales)
 
 
+def _parts_of(features: Sequence[int], n_numbers: int) -> Iterator[list[int]]:
+    """Yield features, so few at once that so many numbers of each fit in memory."""
+    some = max(_NUMBERS_AT_ONCE // max(n_numbers, 1), 1)
+    return (list(features[first : first + some]) for first in range(0, len(features), some))
+
+
 def _degrees(centers: Array, slopes: Array, values: Array) -> Array:
     """Return the degrees (n, c) of values, (n,) for all sets or (n, c), in sigmoids."""
-    return np.asarray(expit(slopes * (values.reshape(len(values), -1) - centers)))
+    return _sigmoid(slopes * (values.reshape(len(values), -1) - centers))
+
+
+def _sigmoid(values: Array) -> Array:
+    values *= 0.5
+    return np.asarray(0.5 + 0.5 * np.tanh(values, out=values))  # NumPy computes this many times faster than `expit`
 
 
 def _nth_degree(known: Array, n_missing: Array, nth: int, degree: Callable[[Array], Array], of_missing: Array) -> Array:
@@ -332,26 +351,38 @@ def _nth_degree(known: Array, n_missing: Array, nth: int, degree: Callable[[Arra
 
 def averages(bags: Bags, missing: MissingValues = IGNORED) -> Candidates:
     """Return conditions on single features that instances satisfy ON AVERAGE."""
-    spread = Measures.of(bags.instances).deviation
     columns: list[Array] = []
     found: list[_Threshold] = []
-    numeric = numeric_features(bags)
-    each = dividing_thresholds(bags.instances[:, numeric], _AVERAGE_THRESHOLDS)
-    for d, (centers, slopes) in zip(numeric, each, strict=True):
-        values = bags.instances[:, d]
-        if not len(centers):
-            continue
-        # A wide set, too: its average is nearly the average of the feature.
-        slopes = np.append(slopes, 1.4 / spread[d])
-        centers = np.append(centers, np.nanmedian(values))
-        truth = _degrees(centers, slopes, values)
-        of_missing = 1.0 if missing.values is None else _degrees(centers, slopes, missing.values[:, d]).mean(axis=0)
-        truth = np.where(np.isnan(truth), of_missing, truth)
-        columns.append(np.add.reduceat(truth, bags.offsets[:-1], axis=0) / bags.sizes[:, None])
-        pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
-        found += [_Threshold("on average", None, d, *pair) for pair in pairs]
+    rows = some_instances(bags)
+    for some in _parts_of(numeric_features(bags), bags.n_instances):
+        spread = Measures.of(bags.instances[:, some]).deviation
+        values = bags.instances[rows[:, None], some]
+        for place, (centers, slopes) in enumerate(dividing_thresholds(values, _AVERAGE_THRESHOLDS)):
+            if not len(centers):
+                continue
+            # A wide set, too: its average is nearly the average of the feature.
+            slopes = np.append(slopes, 1.4 / spread[place])
+            centers = np.append(centers, np.nanmedian(values[:, place]))
+            columns.append(_average_degrees(bags, some[place], centers, slopes, missing))
+            pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
+            found += [_Threshold("on average", None, some[place], *pair) for pair in pairs]
     scales = np.concatenate([scales_of_averages(each) for each in columns]) if columns else np.empty(0)
     return _single_conditions(bags, columns, found, scales)
+
+
+def _average_degrees(bags: Bags, feature: int, centers: Array, slopes: Array, missing: MissingValues) -> Array:
+    """Return the mean degree (b, c) of a feature in sigmoids."""
+    of_missing = np.ones(1)
+    if missing.values is not None:
+        of_missing = _degrees(centers, slopes, missing.values[:, feature]).mean(axis=0)
+    found = np.empty((bags.n_bags, len(centers)), np.float32)
+    for chunk in _chunks_of_bags(bags, len(centers)):
+        ends = bags.offsets[chunk.start : chunk.stop + 1]
+        values = np.ascontiguousarray(bags.instances[ends[0] : ends[-1], feature])
+        truth = _sigmoid(slopes[:, None] * (values - centers[:, None]))
+        truth[:, np.isnan(values)] = of_missing[:, None]
+        found[chunk] = (np.add.reduceat(truth, ends[:-1] - ends[0], axis=1) / np.diff(ends)).T
+    return found
 
 
 def scales_of_averages(columns: Array) -> Array:
@@ -390,21 +421,30 @@ def bag_sizes(bags: Bags) -> Candidates:
 _TAILS = (0.05, 0.02, 0.01, 0.005)  # shares of rare bags that thresholds separate from the others
 _RARE_BAGS = 10  # at least so many
 _LEAST_RANGE = 1e-290  # of a feature: the slopes of its sets would overflow
+_MOST_SORTED = 100_000  # instances whose values are sorted to divide them
 _AT_ONCE = 1 << 19  # values, to bound the memory that sorting them takes
+_NUMBERS_AT_ONCE = 1 << 21  # the same for what is computed from all instances
 
 
-def dividing_thresholds(values: Array, count: int, *, tails: bool = False) -> list[tuple[Array, Array]]:
+def some_instances(bags: Bags) -> Array:
+    """Return the positions of all instances; of very many, of a random sample with about the same quantiles."""
+    if bags.n_instances <= _MOST_SORTED:
+        return np.arange(bags.n_instances)
+    return np.sort(np.random.RandomState(0).choice(bags.n_instances, _MOST_SORTED, replace=False))
+
+
+def dividing_thresholds(values: Array, count: int, *, tails: tuple[float, ...] = ()) -> list[tuple[Array, Array]]:
     """Return thresholds that divide the values of each feature into parts of equal size, and the slopes of the sets.
 
     ``values`` (n, d): those that are not finite do not count. ``count``: number of thresholds; fewer where a feature
-    has few values. ``tails``: whether there are some more among the least and the greatest of many values.
+    has few values. ``tails``: shares of the least and the greatest of many values that more thresholds separate.
     """
     some = max(_AT_ONCE // max(len(values), 1), 1)
     parts = (values[:, first : first + some] for first in range(0, values.shape[1], some))
     return [each for part in parts for each in _divide(part, count, tails)]
 
 
-def _divide(values: Array, count: int, tails: bool) -> list[tuple[Array, Array]]:
+def _divide(values: Array, count: int, tails: tuple[float, ...]) -> list[tuple[Array, Array]]:
     # One feature per row. Doing the same to one after the other would mostly be overhead of many small calls.
     known = np.sort(np.where(np.isfinite(values), values, np.nan).T, axis=1)  # NaN comes last
     n_known = np.count_nonzero(~np.isnan(known), axis=1)
@@ -431,11 +471,13 @@ def _divide(values: Array, count: int, tails: bool) -> list[tuple[Array, Array]]
     return found
 
 
-def _divide_evenly(known: Array, n_known: Array, is_step: Array, count: int, tails: bool) -> list[tuple[Array, Array]]:
+def _divide_evenly(
+    known: Array, n_known: Array, is_step: Array, count: int, tails: tuple[float, ...]
+) -> list[tuple[Array, Array]]:
     """Return the same for features with more steps between their values, which are sorted, than thresholds."""
     places = np.linspace(0, n_known, count + 2)[1:-1].T
     if tails:
-        rare = np.array(_TAILS) * n_known[:, None]
+        rare = np.array(tails) * n_known[:, None]
         is_rare = rare >= _RARE_BAGS
         low = np.where(is_rare, rare, places[:, :1])
         high = np.where(is_rare, n_known[:, None] - rare, places[:, -1:])
@@ -492,8 +534,10 @@ def category_conditions(bags: Bags, missing: MissingValues = IGNORED) -> list[Co
         if not column.categories:
             continue
         values = bags.instances[:, d]
-        counts = [np.sum(values == code) for code in range(len(column.categories))]
-        present = [crisp_set(code) for code, n in enumerate(counts) if n > _LEAST_SHARE_OF_INSTANCES * len(values)]
+        counts = np.bincount(values[~np.isnan(values)].astype(int), minlength=len(column.categories))
+        present = [
+            crisp_set(code) for code, n in enumerate(counts.tolist()) if n > _LEAST_SHARE_OF_INSTANCES * len(values)
+        ]
         if len(present) < 2:
             continue
         found += [Condition(d, (chosen,)) for chosen in present]
@@ -551,10 +595,12 @@ def category_premises(
     if not conditions:
         return np.empty((bags.n_bags, 0)), []
     of_missing = degrees_of_missing(conditions, missing)
-    features = [condition.feature for condition in conditions]
-    sure = which_satisfy(conditions, bags.instances) & ~np.isnan(bags.instances[:, features])
-    number = np.add.reduceat(sure.astype(float), bags.offsets[:-1], axis=0)
-    unsure = _missing_counts(bags)[:, features]
+    number, unsure = np.empty((2, bags.n_bags, len(conditions)))
+    for some in _parts_of(range(len(conditions)), bags.n_instances):
+        unknown = np.isnan(bags.instances[:, [conditions[n].feature for n in some]])
+        sure = which_satisfy([conditions[n] for n in some], bags.instances) & ~unknown
+        for counted, into in ((sure, number), (unknown, unsure)):
+            into[:, some] = np.add.reduceat(counted, bags.offsets[:-1], axis=0, dtype=float)
     columns, premises = [], []
     for count in counts:
         quantifier, nth = ("some", None) if count == 1 else ("at least", count)
