@@ -92,8 +92,15 @@ def as_array(item: Any) -> Array:
     return array
 
 
-def check_texts(values: Array, what: str) -> None:
-    """Raise if a text in an array has half of a character, which no file can hold."""
+def check_texts(values: Array, what: str, given: Any = None) -> None:
+    """Raise if a text in an array has half of a character, which no file can hold, or ends with a zero.
+
+    ``given``: what the array was made from: NumPy leaves out zeros at the end of a text.
+    """
+    texts = given if isinstance(given, list | tuple) else values.tolist() if values.dtype == object else ()
+    for place, text in enumerate(texts if values.ndim == 1 else ()):
+        if isinstance(text, str) and text.endswith("\0"):
+            raise InputError(f"Number {place} of the {what} is {text!r:.60}: remove the zero character at its end.")
     suspects: Any = ()
     if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
         points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)

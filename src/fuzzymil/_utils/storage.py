@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import reprlib
 import shutil
 import socket
 import stat
@@ -493,6 +494,9 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
 
 def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, Any]:
     """Return the JSON document in a text, as `read_document` does; ``name`` is what messages call it."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        begins = f"it begins with {text[:40]!r}" if text.strip() else "it is empty"
+        raise ModelFileError(f"{name} is not a fuzzymil file: {begins}. Save a model with model.save(path).")
     try:
         document = json.loads(text)
         if _HALF_A_CHARACTER.search(text):
@@ -502,15 +506,17 @@ def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, 
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
         raise ModelFileError(
-            f"{name} is the wrong kind of file: its 'format' is {kind!r}, expected {' or '.join(map(repr, kinds))}."
+            f"{name} is the wrong kind of file: its 'format' is {reprlib.repr(kind)}, expected "
+            f"{' or '.join(map(repr, kinds))}."
         )
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ModelFileError(f"{name} has no valid 'version' (got {version!r}): the file is damaged.")
+        raise ModelFileError(f"{name} has no valid 'version' (got {reprlib.repr(version)}): the file is damaged.")
     if version > kinds[kind]:
         raise ModelFileError(
-            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')}): it has file version "
-            f"{version}, but this version reads up to {kinds[kind]}. Upgrade with pip install --upgrade fuzzymil."
+            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')!s:.40}): it has file version "
+            f"{reprlib.repr(version)}, but this version reads up to {kinds[kind]}. "
+            "Upgrade with pip install --upgrade fuzzymil."
         )
     return document
 
@@ -541,4 +547,4 @@ def decode_number(value: Any) -> float:
             return float(value)
     elif value in ("inf", "-inf", "nan"):
         return float(value)
-    raise ModelFileError(f"Expected a number, found {value!r}: the file is damaged.")
+    raise ModelFileError(f"Expected a number, found {reprlib.repr(value)}: the file is damaged.")
