@@ -73,8 +73,7 @@ Group = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column of groups, such as persons: the bags of a group stay in one fold. "
-        "It is not used as a feature.",
+        help="Column of groups, such as persons: the bags of a group stay in one fold. It is not used as a feature.",
         rich_help_panel="Data",
     ),
 ]
@@ -172,7 +171,5 @@ class TrainingData(NewData):
     ] = None
     exclude_text: Annotated[
         bool,
-        typer.Option(
-            "--exclude-text", help="Use no text columns except those that are named.", rich_help_panel="Data"
-        ),
+        typer.Option("--exclude-text", help="Use no text columns except those that are named.", rich_help_panel="Data"),
     ] = False
