@@ -347,7 +347,7 @@ def select_bag(bags: Bags, bag: Any = None, position: int | None = None) -> Bags
     if bag is not None and position is not None:
         raise ParameterError("bag is an id and position a position: pass one of them.")
     if position is not None:
-        if not isinstance(position, numbers.Integral) or not -len(ids) <= position < len(ids):
+        if not isinstance(position, numbers.Integral) or not -len(ids) <= int(position) < len(ids):
             raise InputError(f"There is no position {position!r:.60}: positions range from 0 to {len(ids) - 1}.")
         return bags[[int(position)]]
     if bag is None:
@@ -360,7 +360,7 @@ def select_bag(bags: Bags, bag: Any = None, position: int | None = None) -> Bags
         return bags
     if bag not in ids:
         hint = did_you_mean(bag, map(str, ids))
-        if isinstance(bag, numbers.Integral) and -len(ids) <= bag < len(ids):
+        if isinstance(bag, numbers.Integral) and -len(ids) <= int(bag) < len(ids):
             hint = f" For the bag at this position, pass position={bag}."
         raise InputError(f"No bag {bag!r:.60}; the bags are {listed(ids)}.{hint}")
     return bags[[ids.index(bag)]]
