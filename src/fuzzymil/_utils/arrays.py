@@ -5,7 +5,9 @@ Tensors and data frames are recognized by duck typing, so that their libraries n
 
 from __future__ import annotations
 
+import io
 import reprlib
+import zipfile
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +92,18 @@ def as_array(item: Any) -> Array:
         if not all(isinstance(value, str) for value in exact.flat):
             return exact  # NumPy also converted the numbers to text
     return array
+
+
+def unpacked(content: bytes) -> dict[str, Array]:
+    """Return the arrays in the content of a ``.npz`` file that is not compressed; raise `InputError` for others."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("it is compressed")  # it could unpack to any size
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as problem:  # errors of many kinds, which NumPy and zipfile do not list
+        raise InputError(f"These are not the arrays that were saved: {problem!s:.100}.") from None
 
 
 def check_texts(values: Array, what: str, given: Any = None) -> None:

@@ -426,13 +426,12 @@ class Committee(RuleModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing != "error")
+        bags = compare_features(self, complete_bags(self, X, allow_missing=self.missing != "error"))
         if bags.n_bags > 1 and depth(X) == 2 and self.coverage_ is not None and self.coverage_.quantiles[0, -1] > 1:
             warn_user(
                 f"Each of the {bags.n_bags} rows of X counts as a bag, but the training bags had up to "
                 f"{self.coverage_.quantiles[0, -1]:g} instances. If these rows are one bag, pass [X]."
             )
-        bags = compare_features(self, bags)
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None
         instances = bags.instances if bags.sparse is None else bags.sparse
