@@ -34,6 +34,8 @@ test-torch: $(TORCH)/.installed
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev
 	$(XLA) $(BIN)/python tests/soak.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
+	$(BIN)/python tests/failpoints.py
+	$(BIN)/python tests/endurance.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
 
 # Mutates every kind of file N times and reads it; fails on a crash, hang, internal exception or silent difference.
 fuzz: $(VENV)/.dev
