@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils import storage
+from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
 from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
     from fuzzymil.bags import Bags
 
+FOLDER = Path("fuzzymil-demo")
 SIGMA = 0.2  # radius of the true concepts
 SHOWN = 60  # held-out bags that the report explains
 WIDTH = 80  # columns
@@ -33,7 +35,7 @@ WIDTH = 80  # columns
 def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the figure, model, report and numbers.")
-    ] = Path("fuzzymil-demo"),
+    ] = FOLDER,
     seed: _options.Seed = 0,
     as_json: _options.AsJson = False,
 ) -> None:
@@ -57,7 +59,10 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     from fuzzymil.plots import save_figure
     from fuzzymil.report import write_report
 
-    output.mkdir(parents=True, exist_ok=True)
+    if output == FOLDER:
+        make_own_folder(output)  # nobody asked to follow a link of this name
+    else:
+        output.mkdir(parents=True, exist_ok=True)
     train = make_two_concepts(sigma=SIGMA, random_state=seed)
     test = make_two_concepts(167, 166, sigma=SIGMA, random_state=seed + 10_000)
     discs = " and ".join(_point(concept) for concept in CONCEPTS)
