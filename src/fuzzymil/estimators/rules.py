@@ -308,7 +308,7 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     the number of instances, and conjunctions of up to three conditions. A forward search adds one of them after the
     other, fits all conclusions together under a ridge, and so gives the best rule base of 1, 2, 3, 5, 8 ... rules that
     it finds. Cross-validation inside the bags given to `fit` tells how good each size is. The fewest rules are chosen
-    that are about as good as the best: within a standard error of it, and at most 2% of what it explains.
+    that are about as good as the best: within a standard error of it, and a small part of what it explains.
     Without evidence that rules help, there are none. The sets of the rules are then moved together with their
     conclusions, by gradient. The outputs of the rules add up to the logit of the positive class, or to one logit per
     class (``rules_.normalize`` is False).

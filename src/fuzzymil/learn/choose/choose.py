@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 DENSE_SIZES = (100, 200)
 """Further ones, chosen only where every short rule base is clearly worse."""
 MOST_BAGS = 6_000  # that candidates are compared on; conclusions and sets are fitted to all
-RIDGES = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
+RIDGES = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 _FEW_RIDGE = 0.1  # with too few bags to hold some out,
 _FEW_RULES = 3
 _REPEATS = ((60, 4), (120, 2))  # up to so many bags, divisions into folds
@@ -54,7 +55,7 @@ _REFINED_IN_FOLDS = 8  # and up to which in cross-validation, too: of more rules
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out;
 _IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
-_LOST = 0.02  # of what the best rules explain: what fewer rules may cost
+_LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost
 _SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
 _SHORT = 12  # rules with which kinds of candidates are compared
 _N_STRATA = 5  # of numbers
@@ -120,7 +121,7 @@ class Limits:
         """Numbers of rules on the frontier."""
         if self.max_rules is None:
             return SIZES + DENSE_SIZES
-        return tuple(size for size in SIZES + DENSE_SIZES if size < self.max_rules) + (self.max_rules,)
+        return (*(size for size in SIZES + DENSE_SIZES if size < self.max_rules), self.max_rules)
 
 
 def choose_rules(
@@ -280,10 +281,11 @@ def divide(strata: Array, n_folds: int, rng: np.random.RandomState, groups: Arra
                 return None
             split = StratifiedGroupKFold(n_parts, shuffle=True, random_state=seed).split(strata, strata, groups)
         else:
-            kept = np.where(np.bincount(strata)[strata] >= n_parts, strata, -1)
-            split = StratifiedKFold(n_parts, shuffle=True, random_state=seed).split(kept, kept)
-        for part, (_, held) in enumerate(split):
-            own[held] = part
+            split = StratifiedKFold(n_parts, shuffle=True, random_state=seed).split(strata, strata)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            for part, (_, held) in enumerate(split):
+                own[held] = part
     return Folds(parts)
 
 
@@ -356,19 +358,23 @@ def decide(costs: dict[int, Array], weights: Array) -> int:
     """
     mean = {size: float(np.average(cost, weights=weights)) for size, cost in costs.items()}
 
+    def tolerance(best: int) -> float:
+        # Where nearly all is explained, a little more is worth no further rule; where little is, it may be.
+        explained = max(mean[0] - mean[best], 0.0)
+        return _LOST * explained * explained / mean[0] if explained else 0.0
+
     def pick(sizes: list[int]) -> int:
         best = min(sizes, key=lambda size: mean[size])
-        lost = _LOST * max(mean[0] - mean[best], 0.0)
         for size in sizes:
             more, error = difference(costs[size], costs[best], weights)
-            if more <= min(error, lost) + 1e-12:
+            if more <= min(error, tolerance(best)) + 1e-12:
                 return size
         return best
 
     found = pick([size for size in costs if 0 < size <= SIZES[-1]])
     best = pick([size for size in costs if size])
     more, error = difference(costs[found], costs[best], weights)
-    if more > max(error, _LOST * (mean[0] - mean[best])):
+    if more > max(error, tolerance(best)):
         found = best
     return found if max(support(costs, size, weights) for size in costs) > _SUPPORT else 0
 

@@ -320,7 +320,7 @@ def diagnose(
 def _best(found: HeldOut) -> Array:
     """Return the outputs (b, k) of the rules that cost least."""
     size = min(found.costs, key=lambda size: (float(found.costs[size].mean()), size))
-    return found.outputs[size][0]
+    return np.asarray(found.outputs[size][0])
 
 
 def _too_few(bags: Bags, classes: bool) -> str:

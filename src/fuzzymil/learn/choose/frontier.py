@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -232,27 +232,37 @@ class Frontier:
         ]
 
     def __str__(self) -> str:
-        lines = [[cell.rjust(width) for cell, width in zip(row, self._widths(), strict=True)] for row in self._rows()]
-        return "\n".join("  ".join(line).rstrip() for line in lines)
+        return self._text(range(len(self)))
 
-    def _rows(self) -> list[list[str]]:
+    def shortened(self, most: int) -> str:
+        """Return the table with at most so many points: those with few rules, and the chosen one."""
+        kept = list(range(1, len(self)))[:most]
+        if self.chosen not in kept:
+            kept = [self.chosen, *kept[: most - 1]] if not self.chosen else [*kept[: most - 1], self.chosen]
+        return self._text(kept)
+
+    def _text(self, places: Iterable[int]) -> str:
+        rows = self._rows(places)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        )
+
+    def _rows(self, places: Iterable[int]) -> list[list[str]]:
         names = list(self[0].measures)
         head = ["rules", "conditions", *(MEASURES[name] for name in names), ""]
         return [head] + [
             [
-                str(point.n_rules),
-                str(point.n_conditions),
-                *(str(point.measures[name]) for name in names),
-                "<- chosen" if number == self.chosen else "",
+                str(self[place].n_rules),
+                str(self[place].n_conditions),
+                *(str(self[place].measures[name]) for name in names),
+                "<- chosen" if place == self.chosen else "",
             ]
-            for number, point in enumerate(self)
+            for place in places
         ]
 
-    def _widths(self) -> list[int]:
-        return [max(map(len, column)) for column in zip(*self._rows(), strict=True)]
-
     def _repr_html_(self) -> str:
-        head, *rows = self._rows()
+        head, *rows = self._rows(range(len(self)))
         cells = [html.element("tr", *(html.element("th", cell) for cell in head))]
         cells += [html.element("tr", *(html.element("td", cell) for cell in row)) for row in rows]
         return html.fragment(html.element("table", *cells), html.line(self.evidence))

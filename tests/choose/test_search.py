@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from fuzzymil.learn.choose.search import costs, residuals, search
 from scipy.optimize import minimize
 from sklearn.linear_model import Lasso
-
-from fuzzymil.learn.choose.path import costs, fit_path, greatest_penalty, residuals
 
 
 def problem(seed, *, logistic, n=60, p=25):
