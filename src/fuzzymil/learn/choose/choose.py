@@ -55,7 +55,9 @@ _REFINED_IN_FOLDS = 8  # and up to which in cross-validation, too: of more rules
 _LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
 _IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out;
 _IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
-_LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost
+_LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost,
+_NEGLIGIBLE = 0.033  # and the same even where it is certain that they cost more
+_SAME = 0.01  # of what rules explain: what a stronger ridge may cost
 _SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
 _SHORT = 12  # rules with which kinds of candidates are compared
 _N_STRATA = 5  # of numbers
@@ -334,10 +336,12 @@ def hold_out(
         return np.asarray(np.mean([problem.costs(each) for each in output], axis=0))
 
     costs = {key: cost(output) for key, output in outputs.items()}
-    ridges = {
-        size: min(RIDGES, key=lambda ridge: float(np.average(costs[size, ridge], weights=problem.weights)))
-        for size in sizes
-    }
+    mean = {key: float(np.average(cost, weights=problem.weights)) for key, cost in costs.items()}
+    ridges = {}
+    for size in sizes:  # a stronger ridge keeps rules from being all too certain
+        best = min(mean[size, ridge] for ridge in RIDGES)
+        worth = best + _SAME * max(mean[0, RIDGES[0]] - best, 0.0)
+        ridges[size] = max(ridge for ridge in RIDGES if mean[size, ridge] <= worth)
     chosen = {size: outputs[size, ridge] for size, ridge in ridges.items()}
     for number, (rows, held) in enumerate(pairs):  # as on all bags, the sets of few rules are moved
         inside, outside = problem.only(rows), problem.only(held)
@@ -358,23 +362,24 @@ def decide(costs: dict[int, Array], weights: Array) -> int:
     """
     mean = {size: float(np.average(cost, weights=weights)) for size, cost in costs.items()}
 
-    def tolerance(best: int) -> float:
+    def tolerance(best: int, error: float) -> float:
         # Where nearly all is explained, a little more is worth no further rule; where little is, it may be.
         explained = max(mean[0] - mean[best], 0.0)
-        return _LOST * explained * explained / mean[0] if explained else 0.0
+        unit = explained * explained / mean[0] if explained else 0.0
+        return max(_NEGLIGIBLE * unit, min(_LOST * unit, error))
 
     def pick(sizes: list[int]) -> int:
         best = min(sizes, key=lambda size: mean[size])
         for size in sizes:
             more, error = difference(costs[size], costs[best], weights)
-            if more <= min(error, tolerance(best)) + 1e-12:
+            if more <= tolerance(best, error) + 1e-12:
                 return size
         return best
 
     found = pick([size for size in costs if 0 < size <= SIZES[-1]])
     best = pick([size for size in costs if size])
     more, error = difference(costs[found], costs[best], weights)
-    if more > max(error, tolerance(best)):
+    if more > max(error, tolerance(best, np.inf)):
         found = best
     return found if max(support(costs, size, weights) for size in costs) > _SUPPORT else 0
 

@@ -431,6 +431,7 @@ def _wrapped(text: str) -> list[str]:
 # ---------------------------------------------------------------------- which bag problem it is
 
 _BETTER_THAN_NOTHING = 3.0  # standard errors: the luckiest of several methods and penalties gets above 2 on noise
+_LEAST = 0.01  # of the deviance: a constant may be a little better than another, and that for certain
 _CLEARLY = 2.0  # standard errors by which one method is better than another
 _RELEVANT = 0.05  # of the deviance; smaller differences are not mentioned
 _NEARLY_ALL = 0.8  # of what the best method explains
@@ -484,7 +485,7 @@ def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -
     methods = [name for name in evidence.costs if name != NOTHING]
     classes = bool(evidence.accuracy)
     best = evidence.best(methods)
-    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING:
+    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING or evidence.explained[best] < _LEAST:
         return Verdict("none", (_about_nothing(evidence, best, bags),))
     own = evidence.best(kinds)
     kind = next(name for name in kinds if not _worse(evidence, name, own))

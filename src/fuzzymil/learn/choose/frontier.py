@@ -179,7 +179,7 @@ class Frontier:
     def place(self, n_rules: int) -> int:
         """Return the position of the largest point with at most so many rules."""
         if n_rules < 0:
-            raise ParameterError(f"The number of rules must be at least 0, got {n_rules}.")
+            raise ParameterError(f"n_rules must be at least 0, got {n_rules}.")
         return max(n for n, point in enumerate(self.points) if point.n_rules <= n_rules)
 
     def with_rules(self, change: Callable[[RuleBase], RuleBase]) -> Frontier:
