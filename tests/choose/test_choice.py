@@ -418,7 +418,7 @@ def test_numbers_are_not_drawn_to_their_mean(number):
     model = RuleRegressor(random_state=0).fit(bags, [number(bag[:, 0]) for bag in bags])
     wanted = np.array([number(bag[:, 0]) for bag in unseen])
     assert model.score(unseen, wanted) > 0.95
-    assert np.polyfit(model.predict(unseen), wanted, 1)[0] == pytest.approx(1, abs=0.05)
+    assert np.polyfit(model.predict(unseen), wanted, 1)[0] == pytest.approx(1, abs=0.07)
 
 
 def test_two_numbers():

@@ -31,7 +31,7 @@ from fuzzymil.learn.choose.candidates import (
     Premise,
 )
 from fuzzymil.learn.choose.frontier import Folds, Frontier, FrontierPoint, Measure, measure
-from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem
+from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem, soften
 from fuzzymil.learn.choose.refine import mean_cost, move_sets, share_sets
 from fuzzymil.learn.choose.search import Solution, constant, search
 from fuzzymil.learn.train.scaling import Scaling
@@ -180,9 +180,11 @@ def choose_rules(
     groups = None if groups is None else groups[counting]
     columns = bags.columns or Columns(map(Column, bags.names))
     missing = MissingValues(missing_values, may_ask_missing)
+    labels = scaling.apply_to_targets(targets)
     everything = Problem(
         Bags(bags.instances, bags.offsets, columns=bags.columns),
-        scaling.apply_to_targets(targets),
+        labels,
+        soften(labels) if classes else labels,
         weights,
         classes,
         missing,
@@ -244,7 +246,7 @@ def _evidence(
     """Return what held-out bags say of a size, and by how many standard errors it is better than no rules."""
     if held_out is None:
         return {}, np.nan
-    found = measure(held_out.outputs[size], problem.targets, held_out.folds, classes=problem.classes, unit=unit)
+    found = measure(held_out.outputs[size], problem.labels, held_out.folds, classes=problem.classes, unit=unit)
     return found, support(held_out.costs, size, problem.weights)
 
 
@@ -412,7 +414,7 @@ class AdditiveRules:
 
     def cost(self, problem: Problem) -> float:
         """Return the mean cost on the bags of a problem."""
-        return mean_cost(self.output(problem), problem.targets, problem.weights, classes=problem.classes)[0]
+        return mean_cost(self.output(problem), problem.labels, problem.weights, classes=problem.classes)[0]
 
     def without_idle(self, problem: Problem) -> AdditiveRules:
         """Return the same without rules that add nearly the same to every bag; the default takes over what they add."""

@@ -180,7 +180,10 @@ class Frontier:
         """Return the position of the largest point with at most so many rules."""
         if n_rules < 0:
             raise ParameterError(f"n_rules must be at least 0, got {n_rules}.")
-        return max(n for n, point in enumerate(self.points) if point.n_rules <= n_rules)
+        found = [place for place, point in enumerate(self.points) if point.n_rules <= n_rules]
+        if not found:
+            raise ParameterError(f"The smallest rule base that is stored has {self.points[0].n_rules} rules.")
+        return found[-1]
 
     def with_rules(self, change: Callable[[RuleBase], RuleBase]) -> Frontier:
         """Return the same with every rule base changed."""

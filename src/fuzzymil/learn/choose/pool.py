@@ -52,22 +52,34 @@ class Problem(NamedTuple):
     """What rules must explain."""
 
     bags: Bags
-    targets: Array  # (b, k): 0 or 1 if they are classes
+    labels: Array  # (b, k): 0 or 1 if they are classes
+    targets: Array  # (b, k): what is fitted, see `soften`
     weights: Array  # (b,)
     classes: bool
     missing: MissingValues = IGNORED
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
-        return self._replace(bags=self.bags[rows], targets=self.targets[rows], weights=self.weights[rows])
+        taken = {name: getattr(self, name)[rows] for name in ("bags", "labels", "targets", "weights")}
+        return self._replace(**taken)
 
     def costs(self, outputs: Array) -> Array:
         """Return the cost (b,) of outputs (b, k)."""
-        return np.asarray(costs(outputs, self.targets, logistic=self.classes).sum(axis=1))
+        return np.asarray(costs(outputs, self.labels, logistic=self.classes).sum(axis=1))
 
     def truths(self, premises: Sequence[Premise]) -> Array:
         """Return how true premises are in each bag, (b, r)."""
         return premise_truths(premises, self.bags, self.missing)
+
+
+def soften(labels: Array) -> Array:
+    """Return classes (b, k) as probabilities that are nearly 0 and 1 (Platt's targets).
+
+    So many bags cannot tell that a class is impossible: rules that separate them do not become infinitely certain.
+    """
+    n_members = labels.sum(axis=0)
+    found = np.where(labels > 0.5, (n_members + 1) / (n_members + 2), 1 / (len(labels) - n_members + 2))
+    return found / found.sum(axis=1, keepdims=True) if labels.shape[1] > 1 else found
 
 
 @dataclasses.dataclass(frozen=True)
