@@ -145,6 +145,8 @@ def test_nothing_to_explain():
         found = run(columns, np.ones((20, 1)), np.ones(20), logistic=logistic)[1, 0.1]
         assert costs(found.output(columns), np.ones((20, 1)), logistic=logistic).max() < 1e-5
     assert constant(np.array([[0.0], [1.0], [1.0]]), np.ones(3), logistic=True) == pytest.approx(np.log(2))
+    shares = constant(np.eye(3)[[0, 0, 1, 2]], np.ones(4), logistic=True)
+    assert shares == pytest.approx(np.log([0.5, 0.25, 0.25]))
 
 
 def test_costs_and_their_derivatives():

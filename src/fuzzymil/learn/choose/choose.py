@@ -481,7 +481,7 @@ def fit_sizes(
 def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
     """Move the sets of premises, and fit the conclusions to all bags."""
     if not start.premises:
-        return AdditiveRules(*start[:2], constant(problem.targets, problem.weights, logistic=problem.classes))
+        return AdditiveRules(*start[:2], constant(problem.labels, problem.weights, logistic=problem.classes))
     if len(start.premises) > _REFINED:
         return AdditiveRules(*start)
     movable = MovableConditions(start.premises, problem.bags, problem.missing)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import log_softmax
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
@@ -64,7 +65,9 @@ class Problem(NamedTuple):
         return self._replace(**taken)
 
     def costs(self, outputs: Array) -> Array:
-        """Return the cost (b,) of outputs (b, k)."""
+        """Return the cost (b,) of outputs (b, k): the cross-entropy of classes, or half the squared error."""
+        if self.classes and outputs.shape[1] > 1:
+            return np.asarray(-(self.labels * log_softmax(outputs, axis=1)).sum(axis=1))
         return np.asarray(costs(outputs, self.labels, logistic=self.classes).sum(axis=1))
 
     def truths(self, premises: Sequence[Premise]) -> Array:
@@ -79,7 +82,7 @@ def soften(labels: Array) -> Array:
     """
     n_members = labels.sum(axis=0)
     found = np.where(labels > 0.5, (n_members + 1) / (n_members + 2), 1 / (len(labels) - n_members + 2))
-    return found / found.sum(axis=1, keepdims=True) if labels.shape[1] > 1 else found
+    return np.asarray(found / found.sum(axis=1, keepdims=True) if labels.shape[1] > 1 else found)
 
 
 @dataclasses.dataclass(frozen=True)

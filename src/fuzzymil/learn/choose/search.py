@@ -59,9 +59,12 @@ def residuals(output: Array, targets: Array, *, logistic: bool) -> Array:
 
 
 def constant(targets: Array, weights: Array, *, logistic: bool) -> Array:
-    """Return the best outputs (k,) that are the same for all bags."""
+    """Return the best outputs (k,) that are the same for all bags: of several classes, under a softmax."""
     mean = weights @ targets / weights.sum()
-    return np.asarray(logit(np.clip(mean, 1e-6, 1 - 1e-6)) if logistic else mean)
+    if not logistic:
+        return np.asarray(mean)
+    mean = np.clip(mean, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(mean) if len(mean) > 1 else logit(mean))
 
 
 def search(
