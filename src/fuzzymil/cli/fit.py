@@ -222,7 +222,7 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
     from fuzzymil.bags import BagStream
 
     say = note if output == STANDARD else emit
-    chosen = hasattr(model, "frontier_")
+    chosen = hasattr(model, "n_bags_compared_")  # just now
     rules = f"{model.rules_.n_rules} rule{'' if model.rules_.n_rules == 1 else 's'}"
     if len(model.members_) > 1:
         each = "" if chosen else f" with {rules} each"
