@@ -58,6 +58,7 @@ _IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
 _LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost,
 _NEGLIGIBLE = 0.033  # and the same even where it is certain that they cost more
 _SAME = 0.01  # of what rules explain: what a stronger ridge may cost
+_CLEARLY = 2.0  # standard errors
 _SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
 _SHORT = 12  # rules with which kinds of candidates are compared
 _N_STRATA = 5  # of numbers
@@ -381,7 +382,7 @@ def decide(costs: dict[int, Array], weights: Array) -> int:
     found = pick([size for size in costs if 0 < size <= SIZES[-1]])
     best = pick([size for size in costs if size])
     more, error = difference(costs[found], costs[best], weights)
-    if more > max(error, tolerance(best, np.inf)):
+    if more > max(_CLEARLY * error, tolerance(best, np.inf)):
         found = best
     return found if max(support(costs, size, weights) for size in costs) > _SUPPORT else 0
 
