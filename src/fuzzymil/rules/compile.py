@@ -74,7 +74,8 @@ def from_sets(
             for r in range(n_rules)
             if masks[kind][r, d] > 0
         }
-        low, high = naming.span_of(by_rule.values()) if spans is None else map(float, spans[d])
+        peaks = [float(chosen.peak(*chosen.parameters)) for chosen in by_rule.values()] or [0.0]
+        low, high = (min(peaks), max(peaks)) if spans is None else map(float, spans[d])
         labels = naming.named_sets(by_rule.values(), low, high)
         variables.append(Variable(name, {label: chosen for chosen, label in labels.items()}, low, high))
         for r, chosen in by_rule.items():

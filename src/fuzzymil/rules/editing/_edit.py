@@ -145,7 +145,10 @@ def edit(
     if groups or order != list(range(1, base.n_rules + 1)):
         base = _in_order(base, groups, order)
     if texts := [add] if isinstance(add, str) else list(add):
-        base = _with_further(base, _new_rules(base, "add", texts))
+        new, alpha = _new_rules(base, "add", texts), base.alpha
+        if isinstance(alpha, tuple):
+            alpha += (sum(alpha) / len(alpha),) * len(new)
+        base = dataclasses.replace(base, rules=_with_slopes(base, [*base.rules, *new]), alpha=alpha)
     if default is not None:
         base = _with_default(base, default)
     return without_unused_terms(base, of_outputs=True) if drop_unused_terms else base
@@ -521,7 +524,11 @@ def _with_changed_rules(
     for number, value in conclusions.items():
         r = number_of(base, "conclusions", number) - 1
         values = _by_output(base, "conclusions", value, f"{{{r + 1}: %s}}", "the one")
-        rules[r] = rules[r].concluding((_concluded_terms if base.concludes_sets else _concluded_sums)(base, r, values))
+        if base.concludes_sets:
+            rules[r] = rules[r].concluding(_concluded_terms(base, r, values))
+        else:
+            both = zip(base.output_names, rules[r].coefs, strict=True)
+            rules[r] = rules[r].concluding([_sum(base, o, values[o]) if o in values else row for o, row in both])
     return dataclasses.replace(base, rules=_with_slopes(base, rules))
 
 
@@ -567,11 +574,6 @@ def _concluded_terms(base: RuleBase, r: int, values: Mapping[str, Any]) -> dict[
     return found
 
 
-def _concluded_sums(base: RuleBase, r: int, values: Mapping[str, Any]) -> list[Sequence[float]]:
-    both = zip(base.output_names, base.rules[r].coefs, strict=True)
-    return [_sum(base, output, values[output]) if output in values else row for output, row in both]
-
-
 def _sum(base: RuleBase, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
@@ -595,14 +597,6 @@ def _with_default(base: RuleBase, given: Any) -> RuleBase:
 
 
 # ---------------------------------------------------------------------- new rules
-
-
-def _with_further(base: RuleBase, new: Sequence[Rule]) -> RuleBase:
-    """Return the rule base with further rules; if rules have their own alpha, these get the mean one."""
-    alpha = base.alpha
-    if isinstance(alpha, tuple):
-        alpha += (sum(alpha) / len(alpha),) * len(new)
-    return dataclasses.replace(base, rules=_with_slopes(base, [*base.rules, *new]), alpha=alpha)
 
 
 def _with_replaced(base: RuleBase, texts: Mapping[int, str]) -> RuleBase:

@@ -310,11 +310,11 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
 
 
 def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[str, Piece]) -> Output:
-    said = _value_of(block, "METHOD")
-    word = "COG" if not said else said[0].text.upper()
-    if said and word not in {**WORDS.defuzzifiers, **WORDS.weighted}:
-        raise said[0].unknown("METHOD", (*WORDS.defuzzifiers, *WORDS.weighted))
-    method = {**WORDS.defuzzifiers, **WORDS.weighted}[word]
+    methods, named = {**WORDS.defuzzifiers, **WORDS.weighted}, _value_of(block, "METHOD")
+    word = named[0].text.upper() if named else "COG"
+    if named and word not in methods:
+        raise named[0].unknown("METHOD", methods)
+    method = methods[word]
     terms = _terms(block, inputs, before if word in WORDS.weighted else None)
     weighted = word in WORDS.weighted or (bool(terms) and all(isinstance(term, Singleton) for term in terms.values()))
     method = "average" if weighted and word not in WORDS.weighted else method  # the center of numbers
@@ -323,27 +323,21 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
         low, high = _span(terms, low, high)
     own = _value_of(block, "ACCU")
     accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", WORDS.accumulations)
-    default, hold = _default(block)
+    said = [token for token in _value_of(block, "DEFAULT") or () if token.text != "|"]
+    defaults = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
     lock = [token.text.upper() for token in _value_of(block, "LOCK") or ()]
     return Output(
         block.head.text,
         {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
         low,
         high,
-        default,
+        (defaults or [math.nan])[-1],
         implication="min" if weighted else _word(shared, "ACT", WORDS.t_norms) or "min",
         accumulation=("sum" if own is None else accumulation or "sum") if weighted else accumulation or "max",
         defuzzify=method,
         clip=weighted and "RANGE" in lock,
-        hold=hold or "PREVIOUS" in lock,
+        hold=len(defaults) < len(said) or "PREVIOUS" in lock,
     )
-
-
-def _default(block: Block) -> tuple[float, bool]:
-    """Return the default (NaN if there is none), and whether the previous value is kept."""
-    said = [token for token in _value_of(block, "DEFAULT") or () if token.text != "|"]
-    values = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
-    return (values or [math.nan])[-1], len(values) < len(said)
 
 
 def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> tuple[float | None, float | None]:

@@ -45,7 +45,12 @@ def parse(
     rule = Rule({}, {"y": "any"} if with_sets else [[0.0]])
     smallest = functools.partial(_made, make, (Variable("x"),), (rule,), (output,), with_sets=with_sets)
     _check_settings(parsed, _OF_SETS if with_sets else _OF_NUMBERS, operators, smallest)
-    _check_content(parsed, "output is term" if with_sets else "y = 1")
+    if not parsed.variables and not parsed.mistakes:
+        raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
+    if not parsed.rules:
+        parsed.mistakes.check()
+        example = "output is term" if with_sets else "y = 1"
+        raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
     concluded: Iterable[Variable | str] = parsed.outputs.values()
     if with_sets:
         rules = _rules_with_sets(parsed, operators)
@@ -190,9 +195,9 @@ def _settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[
     if missing is not None:
         hint = did_you_mean(missing, parsed.defaults)
         parsed.mistakes.add(first, f"The output {missing!r:.60} needs a default as well.{hint}")
-        return
-    parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
-    parsed.places["default"] = first
+    else:
+        parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
+        parsed.places["default"] = first
 
 
 def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
@@ -213,15 +218,6 @@ def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
         parsed.places.setdefault("normalize", adds)
 
 
-def _check_content(parsed: Parsed, example: str) -> None:
-    """Raise `RuleSyntaxError` if a text without other mistakes has no variable or no rule."""
-    if not parsed.variables and not parsed.mistakes:
-        raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
-    if not parsed.rules:
-        parsed.mistakes.check()
-        raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
-
-
 def _build(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
     """Call ``make`` with the settings; errors that single settings cause point at them."""
     try:
@@ -237,14 +233,10 @@ def _build(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str
 
 def _outputs(parsed: Parsed) -> tuple[str, ...]:
     """Return the outputs: those of the first rule or, if rules are added up, those of the line with the defaults."""
-    concluded = dict.fromkeys(name for rule in parsed.rules for name in rule.conclusions)
-    if not _named_by_defaults(parsed):
+    if not parsed.named_by_defaults:
         return tuple(parsed.rules[0].conclusions)
+    concluded = dict.fromkeys(name for rule in parsed.rules for name in rule.conclusions)
     return tuple(parsed.defaults if concluded.keys() <= parsed.defaults.keys() else concluded)
-
-
-def _named_by_defaults(parsed: Parsed) -> bool:
-    return bool(parsed.defaults) and any(rule.adds for rule in parsed.rules)
 
 
 def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
@@ -253,7 +245,7 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
     Every rule concludes all of them. Only rules that are added up may leave out those to which they add nothing, if
     the line with the defaults names them all: otherwise, a misspelled name would be a further output.
     """
-    nothing = Linear(0.0, {}) if _named_by_defaults(parsed) else None
+    nothing = Linear(0.0, {}) if parsed.named_by_defaults else None
     found = []
     for rule in parsed.rules:
         for name in rule.conclusions:
@@ -379,11 +371,7 @@ def default_text(base: RuleBase, digits: int | None) -> str:
 def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None, *, ranges: bool = False) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
     variables = {variable.name: variable for variable in base.variables}
-
-    def in_ranges(condition: Is) -> str:
-        return condition_text(variables[condition.variable], condition)
-
-    say = in_ranges if ranges else None
+    say = (lambda said: condition_text(variables[said.variable], said)) if ranges else None
     if max_conditions is None:
         return printer.premise_text(rule.premise, say=say)
 
@@ -442,11 +430,12 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [\\{unit}]" if suggestions.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
-    text += printer.missing_as(variable.missing_values, variable.categories)
-    terms = [
-        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}"
-        for term, chosen in printer.own_terms(variable)
-    ]
+    if variable.missing_values:
+        names = dict(enumerate(map(printer.quoted_term, variable.categories)))
+        said = [names.get(int(v)) or printer.format_number(v, None) for v in variable.missing_values]
+        text += f" MISSING AS {', '.join(said)}"
+    own = printer.own_terms(variable)
+    terms = [f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in own]
     if variable.categories:
         terms = ["ONE OF " + ", ".join(map(printer.quoted_term, variable.categories)), *terms]
     return commented(variable.comment, text + (": " + ", ".join(terms) if terms else ""))
