@@ -38,10 +38,8 @@ def checked_instances(x: Any) -> Tensor:
     if x.is_complex():
         raise InputTypeError(f"Instances must be real numbers, got {x.dtype}.")
     if x.layout != torch.strided or x.is_nested:
-        raise InputTypeError(
-            f"Instances must be a dense tensor, got one of layout {x.layout}: use x.to_dense(), pad them, "
-            "or pack them with offsets=."
-        )
+        advice = "use x.to_dense(), pad them, or pack them with offsets="
+        raise InputTypeError(f"Instances must be a dense tensor, got one of layout {x.layout}: {advice}.")
     return x
 
 
@@ -50,10 +48,8 @@ def grouped(
 ) -> tuple[Tensor, Packed | Padded]:
     """Return the instances (i, d) of all bags, and which belong to which bag."""
     if x.ndim not in (2, 3) or x.shape[-1] != n_features:
-        raise InputError(
-            f"Expected instances of {n_features} features, packed (instances, {n_features}) or padded "
-            f"(bags, instances, {n_features}), got a tensor of shape {tuple(x.shape)}."
-        )
+        shapes = f"packed (instances, {n_features}) or padded (bags, instances, {n_features})"
+        raise InputError(f"Expected instances of {n_features} features, {shapes}, got shape {tuple(x.shape)}.")
     if n_bags is not None and index is None:
         raise InputError("n_bags= goes with index= only: offsets= and padded bags tell the number of bags themselves.")
     if x.ndim == 3:
@@ -61,10 +57,8 @@ def grouped(
             raise InputError("Padded bags (bags, instances, features) take mask=, not offsets= or index=.")
         return _padded(x, mask)
     if mask is not None or (offsets is None) == (index is None):
-        raise InputError(
-            "Packed instances (instances, features) need either offsets=, where each bag begins and the last one ends, "
-            "or index=, the number of each instance's bag."
-        )
+        which = "offsets=, where each bag begins and the last one ends, or index=, the number of each one's bag"
+        raise InputError(f"Packed instances (instances, features) need either {which}.")
     if index is not None:
         return x, _indexed(x, index, n_bags)
     offsets = _checked_offsets(offsets, x)
@@ -81,10 +75,8 @@ def _padded(x: Tensor, mask: Any) -> tuple[Tensor, Padded]:
         expected = f"(bags, instances) of the padded bags, {tuple(x.shape[:2])}"
         raise InputError(f"mask must have the shape {expected}, got {tuple(real.shape)}.")
     if not _whole(real):
-        raise InputTypeError(
-            f"mask must be True where an instance is and False elsewhere, got {real.dtype}: use mask.bool() if it is 1 "
-            "and 0, and mask == 0 if it is 0 and -inf, as attention layers add it."
-        )
+        advice = "use mask.bool() if it is 1 and 0, and mask == 0 if it is 0 and -inf, as attention layers add it"
+        raise InputTypeError(f"mask must be True where an instance is, False elsewhere, got {real.dtype}: {advice}.")
     real = real.bool()
     if not x.shape[1]:
         return x.flatten(0, 1), Padded(real)
@@ -305,10 +297,8 @@ class FuzzyBagHead(nn.Module):
     ) -> None:
         super().__init__()
         if not isinstance(rules, RuleBase):
-            raise ParameterError(
-                f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: use RuleBase.parse(text), "
-                "RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)."
-            )
+            advice = "use RuleBase.parse(text), RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)"
+            raise ParameterError(f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: {advice}.")
         if rules.concludes_sets:
             raise ParameterError("FuzzyBagHead needs rules that conclude numbers: use rules.to_sugeno().")
         self._start = rules
@@ -548,10 +538,8 @@ class FuzzyBagHead(nn.Module):
         """
         for name in names:
             if not isinstance(name, str):
-                raise ParameterError(
-                    f"freeze takes names one by one, freeze('hue.dark', 'rule 2'), got {described(name)}: write "
-                    "freeze(*names) for a list."
-                )
+                advice = "write freeze('hue.dark', 'rule 2'), or freeze(*names) for a list"
+                raise ParameterError(f"freeze takes names one by one, got {described(name)}: {advice}.")
         limits = limits_of(self._start, names)
         for terms in self.premises:
             terms.fix_places(limits.sets == 0)
@@ -591,14 +579,10 @@ def _sample(instances: Any, missing_values: bool) -> Array:
     odd = np.argwhere(~np.isfinite(x))
     if len(odd):
         row, column = odd[0].tolist()
-        raise InputError(
-            f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: remove such instances, or "
-            "pass missing_values=True if NaN is a missing value."
-        )
+        advice = "remove such instances, or pass missing_values=True if NaN is a missing value"
+        raise InputError(f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: {advice}.")
     if not len(x):
-        raise InputError(
-            "There are no instances without missing values: pass a sample of those that the head will see."
-        )
+        raise InputError("Every instance has missing values: pass a sample of those that the head will see.")
     return x
 
 

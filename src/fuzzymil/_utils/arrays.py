@@ -70,9 +70,7 @@ def as_array(item: Any) -> Array:
     if callable(getattr(item, "cpu", None)):
         item = item.cpu()
     if callable(getattr(item, "toarray", None)):
-        raise InputTypeError(
-            "Sparse data was passed, but dense data is required. Use '.toarray()' to convert sparse matrices."
-        )
+        raise InputTypeError("Sparse data was passed, but dense data is required: use '.toarray()'.")
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
         plain = np.array(item.data, dtype=np.float64 if item.dtype.kind in "fiub" else object)
         plain[np.ma.getmaskarray(item)] = None

@@ -313,9 +313,7 @@ class RuleBase:
         if self.defuzzification is not None:
             raise ParameterError("These rules conclude numbers, which are not defuzzified: omit defuzzification.")
         if any(output.terms for output in self.outputs):
-            raise ParameterError(
-                "These rules conclude numbers, but an output has terms: let every rule conclude a term, or omit them."
-            )
+            raise ParameterError("These rules conclude numbers, but an output has terms: conclude terms, or omit them.")
         first, n_outputs, most = self.rules[0].coefs, len(self.outputs), 1 + self.n_features
         n_coefs = len(first[0]) if first else 0
         for position, rule in enumerate(self.rules, start=1):
@@ -585,9 +583,7 @@ class RuleBase:
 def dual_of(t_norm: str) -> str:
     """Return the name of the S-norm that belongs to a T-norm."""
     if t_norm not in DUAL:
-        raise ParameterError(
-            f"The T-norm {t_norm!r} was registered without its dual S-norm: set s_norm to one of {listed(S_NORMS)}."
-        )
+        raise ParameterError(f"The T-norm {t_norm!r} has no dual S-norm: set s_norm to one of {listed(S_NORMS)}.")
     return DUAL[t_norm]
 
 

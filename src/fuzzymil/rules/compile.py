@@ -29,9 +29,7 @@ def from_arrays(
     """Make conjunctions of Gaussian sets; see `RuleBase.from_arrays`."""
     c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
     if c.ndim != 2 or c.shape != s.shape:
-        raise ParameterError(
-            f"centers and widths must both have shape (n_rules, n_features), got {c.shape} and {s.shape}."
-        )
+        raise ParameterError(f"centers and widths must have shape (n_rules, n_features), got {c.shape} and {s.shape}.")
     for what, need, values, least in (("center", "finite", c, -np.inf), ("width", "greater than 0 and finite", s, 0.0)):
         for r, d in np.argwhere(~(np.isfinite(values) & (values > least))):
             raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")

@@ -238,7 +238,7 @@ def order_of(base: RuleBase, groups: list[tuple[int, ...]], drop: Any, keep: Any
         for number in named:
             if number in gone and (what == "drop" or gone[number] != number):
                 raise ParameterError(
-                    f"{what}: rule {number} is merged into rule {gone[number]}; remove it from {what} or from merge."
+                    f"{what}: rule {number} is merged into rule {gone[number]}; remove it from one of them."
                 )
     left = [number for number in wanted if number not in dropped and gone.get(number, number) == number]
     if not left:
@@ -403,7 +403,7 @@ def _owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
     both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
     if both:
         raise ParameterError(
-            f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
+            f"{listed(both)} names an input and an output: use dataclasses.replace(rules, outputs=...) first."
         )
     return base.all_variables
 
@@ -566,9 +566,7 @@ def _concluded_terms(base: RuleBase, r: int, values: Mapping[str, Any]) -> dict[
             known_name("term", term, terms, f"of {output!r} in conclusions")
             found[output] = Is(output, term, tuple(hedges))
         else:
-            raise ParameterError(
-                f"conclusions: {output!r} must be a term such as 'great' or 'very great', got {said!r:.100}."
-            )
+            raise ParameterError(f"conclusions: {output!r} must be a term, such as 'very great', got {said!r:.100}.")
     if not found:
         raise ParameterError(f"conclusions: rule {r + 1} would say nothing: drop it instead, edit(drop={r + 1}).")
     return found
@@ -620,9 +618,7 @@ def _new_rules(base: RuleBase, what: str, texts: list[str]) -> list[Rule]:
         known_name("output", name, base.output_names, f"in {what}")
     for name in base.output_names:
         if name not in found.output_names:
-            raise ParameterError(
-                f"{what}: the new rules have no conclusion for {name!r}; every rule needs one per output."
-            )
+            raise ParameterError(f"{what}: the new rules have no conclusion for {name!r}; each needs one per output.")
     columns = [found.output_names.index(name) for name in base.output_names]
     return [rule.concluding([rule.coefs[k] for k in columns]) for rule in found.rules]
 
@@ -647,9 +643,7 @@ def _parse(base: RuleBase, texts: list[str], what: str) -> RuleBase:
         new = found.feature_names[-1]
         raise ParameterError(f"{what}: {new!r} is a new variable; add new features with rules.over([...]) first.")
     if base.concludes_sets and found.output_names != base.output_names:
-        raise ParameterError(
-            f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones."
-        )
+        raise ParameterError(f"{what}: {found.output_names[-1]!r} is a new output; use only existing ones.")
     return found
 
 
@@ -663,22 +657,22 @@ def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
             raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
         if old in base.feature_names and old in base.output_names:
             raise ParameterError(
-                f"rename: {old!r} is both a variable and an output. Use dataclasses.replace(rules, outputs=...)."
+                f"rename: {old!r} is both a variable and an output: use dataclasses.replace(rules, outputs=...)."
             )
     renamed = {name: names.get(name, name) for name in (*base.output_names, *base.feature_names)}
     for what, own in (("variables", base.feature_names), ("outputs", base.output_names)):
         _refuse_duplicates(what, [renamed[name] for name in own])
-    base = dataclasses.replace(
-        base,
-        variables=tuple(dataclasses.replace(v, name=renamed[v.name]) for v in base.variables),
-        outputs=tuple(
-            dataclasses.replace(output, name=renamed[output.name], terms=_terms_over(base, k, renamed))
-            for k, output in enumerate(base.outputs)
-        ),
-        rules=rewrite_rules(
-            base.rules, lambda said: dataclasses.replace(said, variable=renamed[said.variable]), conclusions=True
-        ),
+
+    def change(said: Is) -> Is:
+        return dataclasses.replace(said, variable=renamed[said.variable])
+
+    variables = tuple(dataclasses.replace(v, name=renamed[v.name]) for v in base.variables)
+    outputs = tuple(
+        dataclasses.replace(output, name=renamed[output.name], terms=_terms_over(base, k, renamed))
+        for k, output in enumerate(base.outputs)
     )
+    rules = rewrite_rules(base.rules, change, conclusions=True)
+    base = dataclasses.replace(base, variables=variables, outputs=outputs, rules=rules)
     of_terms = {_renamed_term(base, old, renamed): new for old, new in names.items() if old not in renamed}
     return _with_term_names(base, of_terms) if of_terms else base
 
@@ -694,12 +688,11 @@ def _terms_over(base: RuleBase, k: int, names: Mapping[str, str]) -> Mapping[str
     terms = base.outputs[k].terms
     if not base.concludes_sets or base.setting("defuzzify", k) not in WEIGHTED:
         return terms
-    return {
-        term: Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
-        if isinstance(chosen, Formula)
-        else chosen
-        for term, chosen in terms.items()
-    }
+    found = dict(terms)
+    for term, chosen in terms.items():
+        if isinstance(chosen, Formula):
+            found[term] = Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
+    return found
 
 
 def _renamed_term(base: RuleBase, name: TermName, renamed: Mapping[str, str]) -> tuple[str, str]:

@@ -148,9 +148,7 @@ def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -
     if block is None:
         return read(text)
     if format != "fcl":
-        raise ParameterError(
-            f"Only FCL has function blocks, not {FORMATS[format].title}: leave out block={block!r:.60}."
-        )
+        raise ParameterError(f"Only FCL has function blocks, not {FORMATS[format].title}: omit block={block!r:.60}.")
     return read(text, block)
 
 

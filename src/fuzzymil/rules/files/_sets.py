@@ -53,21 +53,12 @@ def _words(**families: Family) -> dict[str, Word]:
 
 
 _RARE: tuple[Family, ...] = (Rectangle, Concave, Arc, Cosine, Spike, SemiEllipse, Binary, Discrete)
-_FREQUENT: tuple[Family, ...] = (
-    Gaussian,
-    Bell,
-    Sigmoid,
-    SShape,
-    ZShape,
-    PiShape,
-    SigmoidDifference,
-    SigmoidProduct,
-    Ramp,
-)
+_FREQUENT: tuple[Family, ...] = (Gaussian, Bell, Sigmoid, SShape, ZShape, PiShape, Ramp)
+_DOUBLE: tuple[Family, ...] = (SigmoidDifference, SigmoidProduct)
 _RENAMED: dict[str, Family] = {"Triangle": Triangular, "Trapezoid": Trapezoidal, "GaussianProduct": TwoSidedGaussian}
 _FUNCTION = Word(Formula)
 
-FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_RARE)}) | {"Function": _FUNCTION}
+FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_DOUBLE, *_RARE)}) | {"Function": _FUNCTION}
 """fuzzylite's words."""
 
 MATLAB = {
@@ -246,11 +237,8 @@ def formula_of(chosen: MembershipFunction) -> str:
     if isinstance(chosen, Formula):
         chosen.check_set()
         shift, scale = map(_number, chosen.parameters)
-        return (
-            chosen.text
-            if chosen.parameters == (0.0, 1.0)
-            else formula_text(chosen.text, {"x": f"((x - {shift}) / {scale})"})
-        )
+        inner = {"x": f"((x - {shift}) / {scale})"}
+        return chosen.text if chosen.parameters == (0.0, 1.0) else formula_text(chosen.text, inner)
     if chosen.name not in _FORMULAS:
         raise ParameterError(f"The set {chosen} cannot be written as a formula.")
     return _FORMULAS[chosen.name](*chosen.parameters)

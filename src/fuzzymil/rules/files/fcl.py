@@ -118,14 +118,8 @@ _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.DOTALL)
 _TOKEN = re.compile(
     r":=|\.\.|[+-]?(?:inf\b|nan\b)|[+-]?(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[^\W\d][\w]*|\S"
 )
-_BLOCKS = {
-    "VAR_INPUT": "END_VAR",
-    "VAR_OUTPUT": "END_VAR",
-    "FUZZIFY": "END_FUZZIFY",
-    "DEFUZZIFY": "END_DEFUZZIFY",
-    "RULEBLOCK": "END_RULEBLOCK",
-    "OPTION": "END_OPTION",
-}
+_BLOCKS = {"VAR_INPUT": "END_VAR", "VAR_OUTPUT": "END_VAR"}
+_BLOCKS |= {name: f"END_{name}" for name in ("FUZZIFY", "DEFUZZIFY", "RULEBLOCK", "OPTION")}
 _STARTS = {"TERM", "RANGE", "METHOD", "DEFAULT", "ACCU", "LOCK", "ENABLED"}
 _END = "END_FUNCTION_BLOCK"
 
@@ -176,9 +170,9 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
         first = next((n for n in range(start, end) if words[n] in (*_BLOCKS, _END)), end)
         found[unused(named, found)] = [token for token in tokens[first:end] if token.text.upper() != _END]
     if name is None and len(found) > 1:
+        example = f"read_rules(path, block={next(iter(found))!r:.60})"
         raise tokens[starts[1]].error(
-            f"The file has several function blocks: choose one of {listed(found)}, as in "
-            f"read_rules(path, block={next(iter(found))!r:.60})."
+            f"There are several function blocks: choose one of {listed(found)}, as in {example}."
         )
     if name is not None and name not in found:
         raise text.error(f"There is no function block {name!r:.60}; choose from {listed(found)}.")

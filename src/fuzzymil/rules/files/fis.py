@@ -121,14 +121,12 @@ def read(text: str) -> System:
         raise everything.error("The text has no [System] section.")
     about = sections["System"]
     of_type = about.meaning("Type", {name: name for name in _TYPES})
-    inputs = [
-        Variable(section.text("Name").text, _terms(section, _set), *_range(section))
-        for section in _sections_of("Input", sections)
-    ]
+    known = _sections_of("Input", sections)
+    inputs = [Variable(each.text("Name").text, _terms(each, _set), *_range(each)) for each in known]
     outputs: list[Output] = []
     for section in _sections_of("Output", sections):
-        known = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
-        outputs.append(_output(section, about, of_type, 1 + len(inputs), known))
+        names = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
+        outputs.append(_output(section, about, of_type, 1 + len(inputs), names))
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
         about.check_count(what, len(found))
         if not found and what != "NumRules":
@@ -412,10 +410,7 @@ class _Writer(Writer):
         system = self.system
         changes = self.name_changes()
         if unknown := [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]:
-            changes.append(
-                f"A .fis file needs a range for every input: {listed(unknown)} without one "
-                "get the range that their sets cover."
-            )
+            changes.append(f"{listed(unknown)} without a range get the range that their sets cover.")
         sampled = [output for output in system.outputs if not output.weighted]
         beyond = {system.t_norm, *(output.implication for output in sampled)} - {"product", "min"}
         beyond |= {system.s_norm} - {"algebraic", "max"}
@@ -454,10 +449,8 @@ class _Writer(Writer):
         system = self.system
         ranges = [f"{v.name!r:.60}" for v in system.inputs if (v.low, v.high) != (None, None)]
         if system.limited and ranges:
-            raise ParameterError(
-                f"A .fis file cannot clip values to the range of {listed(ranges)} (limited=True): write "
-                "dataclasses.replace(rules, limited=False), or use another format."
-            )
+            advice = "write dataclasses.replace(rules, limited=False), or use another format"
+            raise ParameterError(f"A .fis file cannot clip {listed(ranges)} to a range (limited=True): {advice}.")
         kinds = {output.weighted for output in system.outputs}
         if len(kinds) > 1:
             raise ParameterError("A .fis file is a Mamdani or a Sugeno system: it cannot hold outputs of both kinds.")
@@ -467,11 +460,9 @@ class _Writer(Writer):
             concluded = [term for rule in system.rules if (term := rule.term(output.name)) is not None]
             repeated = [term for term in concluded if concluded.count(term) > 1]
             if output.weighted and output.accumulation != "sum" and repeated:
-                raise ParameterError(
-                    f"A .fis file adds up the strengths of the rules that conclude {repeated[0]!r:.60} of "
-                    f"{output.name!r:.60}, these are joined by {output.accumulation!r}: write "
-                    "dataclasses.replace(rules, accumulation='sum'), or use another format."
-                )
+                which = f"the strengths of the rules that conclude {repeated[0]!r:.60} of {output.name!r:.60}"
+                advice = "use with_settings(accumulation='sum'), or another format"
+                raise ParameterError(f"A .fis file adds up {which}, not {output.accumulation!r}: {advice}.")
         return kinds == {True}
 
     def _terms(self, variable: Variable | Output) -> dict[str, Term]:
@@ -516,11 +507,10 @@ class _Writer(Writer):
         premise = self.premise(rule)
         flat = None if premise is None else _flat(premise)
         if flat is None:
-            raise self.error(
-                position,
-                ", where conditions are joined all by AND or all by OR, each variable appears once, and has at most "
-                "'not' and one other hedge: split the rule, or use another format.",
+            allowed = (
+                "conditions joined all by AND or all by OR, one per variable, with 'not' and another hedge at most"
             )
+            raise self.error(position, f", which has {allowed}: split the rule, or use another format.")
         conditions_of = {condition.variable: condition for condition in flat}
         left = [
             _number_of(conditions_of[v.name], list(v.terms)) if v.name in conditions_of else "0" for v in system.inputs
@@ -534,10 +524,7 @@ class _Writer(Writer):
                 continue
             own = hedges[: len(hedges) - len(modified)]
             if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
-                raise self.error(
-                    position,
-                    f": the hedges of its conclusion on {output.name!r:.60} have no number there. Use another format.",
-                )
+                raise self.error(position, f": it has no number for the hedges of {output.name!r:.60}.")
             modified = hedges
             right.append(_number_of(Is(output.name, term, own), list(output.terms)))
         join = 2 if isinstance(premise, Or) and len(flat) > 1 else 1

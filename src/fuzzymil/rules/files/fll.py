@@ -103,9 +103,7 @@ def read(text: str) -> System:
     s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
-            raise line.error(
-                "The aggregation of this output must be the disjunction of the rules, which join its terms."
-            )
+            raise line.error("The aggregation of this output must be the disjunction of the rules.")
         s_norm = joined
     if t_norm is None:  # no rule needs it
         t_norm = next((name for name, dual in DUAL.items() if dual == s_norm), "min")
@@ -595,17 +593,14 @@ class _Writer(Writer):
             return f"{word} {output.resolution}"
         numbers = [isinstance(term, tuple | Singleton | Formula) for term in output.terms.values()]
         if any(isinstance(term, Formula) for term in output.terms.values()) and not all(numbers):
-            raise ParameterError(
-                f"FLL cannot average formulas and fuzzy sets together: see the output {output.name!r:.60}."
-            )
+            raise ParameterError(f"FLL cannot average formulas and fuzzy sets together, as {output.name!r:.60} does.")
         return f"{word} {'TakagiSugeno' if all(numbers) else 'Tsukamoto'}"
 
     def _activation(self, n_blocks: int) -> str:
         activation = self.system.activation
         if activation != "general" and n_blocks > 1:
             raise ParameterError(
-                f"FLL cannot express activation={activation!r} for outputs with different implications: use one "
-                "implication, or save the rules as .json or .rules."
+                f"FLL cannot express activation={activation!r} with different implications: use one implication."
             )
         kind, *numbers = activation.split()
         return " ".join((kind.capitalize(), *numbers))
@@ -617,8 +612,7 @@ class _Writer(Writer):
             return [conclusions] if conclusions else []
         if self.system.activation != "general":
             raise ParameterError(
-                "FLL cannot express hedges in one of several conclusions of a rule with "
-                f"activation={self.system.activation!r}: write one rule for each conclusion."
+                f"FLL cannot express hedges in one of several conclusions with activation={self.system.activation!r}."
             )
         plain: dict[str, str | Is] = {name: term for name, term in conclusions.items() if isinstance(term, str)}
         return [plain, *hedged] if plain else hedged
@@ -627,10 +621,8 @@ class _Writer(Writer):
         t_norm, s_norm = self.system.t_norm, self.system.s_norm
         premise = self.premise(rule)
         if premise is None:
-            raise ParameterError(
-                f"Rule {position} has NOT before parentheses, which FLL cannot express for t_norm={t_norm!r} with "
-                f"s_norm={s_norm!r}: negate single conditions, or use s_norm={DUAL.get(t_norm)!r}."
-            )
+            advice = f"negate single conditions, or use s_norm={DUAL.get(t_norm)!r}"
+            raise self.error(position, f": it has NOT before parentheses, and {s_norm!r} is not dual: {advice}.")
         return rule_text(rule._replace(premise=premise), self)
 
 

@@ -81,10 +81,8 @@ def read(text: str) -> System:
     outputs = [element for element in found if element.get("type", "input").lower() != "input"]
     bases = [element for element in root if element.tag in _BASES]
     if not inputs or not outputs or len(bases) != 1:
-        raise RuleSyntaxError(
-            f"Expected inputs, outputs and one rule base ({listed(_BASES)}), found {len(inputs)} inputs, "
-            f"{len(outputs)} outputs and {len(bases)} rule bases."
-        )
+        came = f"{len(inputs)} inputs, {len(outputs)} outputs and {len(bases)} rule bases"
+        raise RuleSyntaxError(f"Expected inputs, outputs and one rule base ({listed(_BASES)}), found {came}.")
     base = bases[0]
     implication = _word(base, "activationMethod", WORDS.t_norms, "min")
     norms = _word(base, "andMethod", WORDS.t_norms, "min"), _word(base, "orMethod", WORDS.s_norms, "max")
@@ -174,9 +172,9 @@ def _formula_of_terms(element: Element, where: str, known: Mapping[str, Membersh
         return formula_of(known[name])
     norm = element.get("t-norm", "MIN") if element.tag == "and" else element.get("t-conorm", "MAX")
     if element.tag not in ("and", "or") or len(element) != 2 or norm not in _JOINS:
+        came = f"<{element.tag:.60}> with {norm!r:.60} and {len(element)} parts"
         raise RuleSyntaxError(
-            f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found <{element.tag:.60}> "
-            f"with {norm!r:.60} and {len(element)} parts."
+            f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found {came}."
         )
     a, b = (_formula_of_terms(part, where, known, level + 1) for part in element)
     return _JOINS[norm].format(a=f"({a})", b=f"({b})")
@@ -231,8 +229,7 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
         for name, shape in shapes.items():
             if shape.inverse(0.5) is None:
                 raise RuleSyntaxError(
-                    f"The term {name!r:.60} of {_name(element)!r:.60} has a shape that is not supported in a Tsukamoto "
-                    "system: use leftLinearShape, rightLinearShape, sShape or zShape."
+                    f"{name!r:.60} of {_name(element)!r:.60} must be a linear, S or Z shape in a Tsukamoto system."
                 )
     return Output(_name(element), chosen, low, high, value, defuzzify="average", accumulation="sum")
 
@@ -299,11 +296,7 @@ def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
     if isinstance(chosen, Formula) and chosen.text in _FORMULAS:
         shape, turned = _FORMULAS[chosen.text]
         return shape, values, turned
-    families = {
-        shape: make.name
-        for shape, (_, make) in SHAPES.items()
-        if isinstance(make, type) and issubclass(make, MembershipFunction)
-    }
+    families = {shape: getattr(make, "name", "") for shape, (_, make) in SHAPES.items()}
     return word_for("membership family", chosen.name, families, "FML"), values, False
 
 
@@ -347,9 +340,7 @@ class _Premises:
             ("t-conorm", WORDS.s_norms, s_norm),
         ):
             if _word(element, key, known, shared) != shared:
-                raise RuleSyntaxError(
-                    f"{where} has {key} {element.get(key)!r:.60}, which must be that of the whole rule base ({shared})."
-                )
+                raise RuleSyntaxError(f"{where} has {key} {element.get(key)!r:.60}, but the rule base has {shared}.")
 
     def _premise(self, element: Element, where: str, level: int = 0) -> Expression:
         if level > MAX_DEPTH:
@@ -426,9 +417,7 @@ class _Writer(Writer):
         system = self.system
         kinds = {_kind(output) for output in system.outputs}
         if len(kinds) > 1:
-            raise ParameterError(
-                f"FML holds systems of one kind, these outputs are of several: {listed(sorted(kinds))}."
-            )
+            raise ParameterError(f"FML holds systems of one kind, these are of several: {listed(sorted(kinds))}.")
         if system.limited or system.activation != "general":
             raise ParameterError("FML cannot clip inputs (limited=True) or choose rules (activation): change that.")
         if any(output.clip or output.hold or output.defuzzify == "sum" for output in system.outputs):
@@ -473,11 +462,8 @@ class _Writer(Writer):
         parts = premise.parts if isinstance(premise, And | Or) else (premise,)
         conditions = [part for part in parts if isinstance(part, Is) and len(part.hedges) <= 1]
         if len(conditions) != len(parts) or not parts:
-            raise self.error(
-                position,
-                ", where conditions are joined all by AND or all by OR, each with at most one modifier: split the "
-                "rule, or use another format.",
-            )
+            allowed = "conditions joined all by AND or all by OR, each with at most one modifier"
+            raise self.error(position, f", which has {allowed}: split the rule, or use another format.")
 
         def tag(name: str) -> str:  # FML's names for the parts of Sugeno rules
             return f"tsk{name.capitalize()}" if prefix else name

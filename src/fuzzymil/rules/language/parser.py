@@ -476,12 +476,11 @@ class _Parser(Reader):
         self.bare, self.quantified, self.quantifier, self.asked, self.level = [], False, None, None, 0
         premise = self.premise()
         if self.quantified and self.bare:
-            self.report(
-                self.bare[0],
-                f"The condition on {self.bare[0].text!r:.60} has no quantifier, but another one of this rule has: the "
-                "premise is about the whole bag. Write SOME, ALL, MOST, ON AVERAGE or AT LEAST 3 before it, or put it "
-                "into the parentheses of a quantifier.",
+            problem = (
+                f"The condition on {self.bare[0].text!r:.60} has no quantifier, but another one of this rule has: "
             )
+            why = "the premise is about the whole bag. Write SOME, ALL, MOST, ON AVERAGE or AT LEAST 3 before it, "
+            self.report(self.bare[0], f"{problem}{why}or put it into the parentheses of a quantifier.")
             return premise
         try:
             check_premise(premise)

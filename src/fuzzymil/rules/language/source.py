@@ -65,10 +65,8 @@ def parse(
         functools.partial(_made, make, *content, with_sets=with_sets, comment=parsed.comment), parsed, operators
     )
     if "unit" in parsed.settings and base.unit is None:
-        parsed.mistakes.add(
-            parsed.places["unit"],
-            "A unit is for rules that add whole points to one output: write 'y += 3 points' in all rules, or omit it.",
-        )
+        advice = "write 'y += 3 points' in all rules, or omit it."
+        parsed.mistakes.add(parsed.places["unit"], f"A unit is for rules that add whole points to one output: {advice}")
         parsed.mistakes.check()
     return base
 
@@ -117,10 +115,8 @@ def _rules_with_numbers(parsed: Parsed, outputs: Sequence[str], operators: Mappi
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
-        raise RuleSyntaxError(
-            f"{len(said):,} rules with {len(outputs):,} linear output(s) of {len(order):,} variables have more than "
-            f"{_MAX_COEFS:,} coefficients: use fewer rules or variables."
-        )
+        which = f"{len(said):,} rules with {len(outputs):,} linear output(s) of {len(order):,} variables"
+        raise RuleSyntaxError(f"{which} have more than {_MAX_COEFS:,} coefficients: use fewer rules or variables.")
     rules = []
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
@@ -184,11 +180,8 @@ def _settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[
             parsed.mistakes.add(place, twice)
             return
         if name not in outputs and parsed.is_complete:
-            parsed.mistakes.add(
-                place,
-                f"No rule concludes {name!r:.60}; the outputs are {listed(map(printer.quoted, outputs))}."
-                f"{did_you_mean(name, outputs)}",
-            )
+            hint = f"the outputs are {listed(map(printer.quoted, outputs))}.{did_you_mean(name, outputs)}"
+            parsed.mistakes.add(place, f"No rule concludes {name!r:.60}; {hint}")
             return
     missing = next((name for name in outputs if name not in parsed.defaults), None)
     first = next(iter(parsed.defaults.values()))[1]
@@ -250,21 +243,17 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
     for rule in parsed.rules:
         for name in rule.conclusions:
             if name not in outputs and parsed.is_complete:
-                parsed.mistakes.add(
-                    rule.place,
-                    f"The rule concludes {name!r:.60}, but the first rule does not. Every rule must conclude the same "
-                    f"outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}",
-                )
+                hint = f"the same outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}"
+                problem = f"The rule concludes {name!r:.60}, but the first rule does not. All must conclude {hint}"
+                parsed.mistakes.add(rule.place, problem)
                 break
         else:
             missing = [name for name in outputs if name not in rule.conclusions] if nothing is None else []
             if missing and parsed.is_complete:
                 hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
-                parsed.mistakes.add(
-                    rule.sets or rule.adds or rule.place,
-                    f"The rule has no conclusion for {listed(f'{name!r:.60}' for name in missing)}; every rule needs "
-                    f"one per output.{hint}",
-                )
+                names = listed(f"{name!r:.60}" for name in missing)
+                problem = f"The rule has no conclusion for {names}; every rule needs one per output.{hint}"
+                parsed.mistakes.add(rule.sets or rule.adds or rule.place, problem)
             found.append([_conclusion(parsed, rule, name, nothing) for name in outputs])
     return found
 
@@ -274,11 +263,8 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
     if isinstance(said, Linear):
         return said
     if isinstance(said, Is):
-        parsed.mistakes.add(
-            rule.place,
-            f"{name!r:.60} is set to a term ({said.term!r:.60}), but other conclusions of these rules are numbers: "
-            "write a number, for example 'y = 1', or terms in all rules.",
-        )
+        other = f"{name!r:.60} is set to a term ({said.term!r:.60}), but other conclusions of these rules are numbers"
+        parsed.mistakes.add(rule.place, f"{other}: write a number, for example 'y = 1', or terms in all rules.")
     return Linear(0.0, {})
 
 
