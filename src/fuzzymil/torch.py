@@ -397,13 +397,7 @@ class FuzzyBagHead(nn.Module):
     # ------------------------------------------------------------------ inference
 
     def forward(
-        self,
-        x: Tensor,
-        *,
-        offsets: Any = None,
-        index: Any = None,
-        n_bags: int | None = None,
-        mask: Any = None,
+        self, x: Tensor, *, offsets: Any = None, index: Any = None, n_bags: int | None = None, mask: Any = None
     ) -> Tensor:
         """Return the outputs of bags.
 
@@ -436,13 +430,7 @@ class FuzzyBagHead(nn.Module):
         return found
 
     def infer(
-        self,
-        x: Tensor,
-        *,
-        offsets: Any = None,
-        index: Any = None,
-        n_bags: int | None = None,
-        mask: Any = None,
+        self, x: Tensor, *, offsets: Any = None, index: Any = None, n_bags: int | None = None, mask: Any = None
     ) -> Layers:
         """Return what every layer computed, as tensors with gradients; the arguments are those of `forward`.
 
@@ -522,11 +510,6 @@ class FuzzyBagHead(nn.Module):
             ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"`` for
             a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its
             default. None: everything moves.
-
-        Returns
-        -------
-        FuzzyBagHead
-            The head itself.
 
         Examples
         --------

@@ -160,11 +160,8 @@ def _is_private(place: Path) -> bool:
     if os.name != "posix":
         return True
     about = place.lstat()  # a link could lead anywhere
-    return (
-        stat.S_ISDIR(about.st_mode)
-        and about.st_uid == os.getuid()
-        and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
+    open_to_others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not open_to_others
 
 
 def _user_cache() -> Path:

@@ -205,9 +205,7 @@ def check_premise(premise: Expression) -> None:
         _check_quantified(premise)
     curved = [part.premise for part in parts_of(0, premise) if plain_conditions(part.premise) is None]
     if sum(len(list(conditions(part))) for part in curved) > MAX_CONDITIONS:
-        raise ParameterError(
-            f"A premise that is not a plain conjunction can have at most {MAX_CONDITIONS:,} conditions."
-        )
+        raise ParameterError(f"A premise with OR, NOT or hedges can have at most {MAX_CONDITIONS:,} conditions.")
 
 
 def _check_quantified(premise: Expression) -> None:

@@ -119,18 +119,6 @@ def edit(
     Rule 1: IF hue is dark THEN sky = 0
     Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is shallow THEN risk is great
-    ... IF depth is deep THEN risk is small
-    ... ''')
-    >>> mine = rules.edit(rename={"risk": "danger", "danger.small": "none"}, sets={"danger.great": {"left": 0.3}},
-    ...                   conclusions={1: "very great"}, weights={2: 0.5}, add="IF anything THEN danger is none")
-    >>> print(mine)
-    Rule 1: IF depth is shallow THEN danger is very great
-    Rule 2: IF depth is deep THEN danger is none WITH 0.5
-    Rule 3: IF anything THEN danger is none
     """
     if rename:
         base = with_names(base, rename)
@@ -237,9 +225,7 @@ def order_of(base: RuleBase, groups: list[tuple[int, ...]], drop: Any, keep: Any
     for what, named in (("drop", dropped), ("keep", [] if keep is None else wanted)):
         for number in named:
             if number in gone and (what == "drop" or gone[number] != number):
-                raise ParameterError(
-                    f"{what}: rule {number} is merged into rule {gone[number]}; remove it from one of them."
-                )
+                raise ParameterError(f"{what}: rule {number} is merged into rule {gone[number]}: it cannot be both.")
     left = [number for number in wanted if number not in dropped and gone.get(number, number) == number]
     if not left:
         raise ParameterError("This would remove every rule: a rule base needs at least one.")
@@ -402,9 +388,7 @@ def _owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
     """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
     both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
     if both:
-        raise ParameterError(
-            f"{listed(both)} names an input and an output: use dataclasses.replace(rules, outputs=...) first."
-        )
+        raise ParameterError(f"{listed(both)} names an input and an output: rename one by dataclasses.replace.")
     return base.all_variables
 
 
@@ -656,9 +640,7 @@ def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
         if not isinstance(new, str) or not new:
             raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
         if old in base.feature_names and old in base.output_names:
-            raise ParameterError(
-                f"rename: {old!r} is both a variable and an output: use dataclasses.replace(rules, outputs=...)."
-            )
+            raise ParameterError(f"rename: {old!r} is a variable and an output: use dataclasses.replace(rules, ...).")
     renamed = {name: names.get(name, name) for name in (*base.output_names, *base.feature_names)}
     for what, own in (("variables", base.feature_names), ("outputs", base.output_names)):
         _refuse_duplicates(what, [renamed[name] for name in own])

@@ -44,17 +44,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.inference.membership import (
-    Arithmetic,
-    Discrete,
-    Formula,
-    MembershipFunction,
-    Ramp,
-    Rectangle,
-    Singleton,
-    Trapezoidal,
-    Triangular,
-)
+from fuzzymil.inference import membership as mf
+from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
@@ -171,9 +162,7 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
         found[unused(named, found)] = [token for token in tokens[first:end] if token.text.upper() != _END]
     if name is None and len(found) > 1:
         example = f"read_rules(path, block={next(iter(found))!r:.60})"
-        raise tokens[starts[1]].error(
-            f"There are several function blocks: choose one of {listed(found)}, as in {example}."
-        )
+        raise tokens[starts[1]].error(f"Choose one of several function blocks, {listed(found)}, as in {example}.")
     if name is not None and name not in found:
         raise text.error(f"There is no function block {name!r:.60}; choose from {listed(found)}.")
     return next(iter(found.values())) if name is None else found[name]
@@ -295,11 +284,11 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
     found = fuzzy_set(where, Discrete, numbers)
     match numbers:
         case [a, 0.0, b, 1.0] | [b, 1.0, a, 0.0] if a != b:
-            return Ramp(a, b)
+            return mf.Ramp(a, b)
         case [a, 0.0, b, 1.0, c, 0.0]:
-            return Triangular(a, b, c)
+            return mf.Triangular(a, b, c)
         case [a, 0.0, b, 1.0, c, 1.0, d, 0.0]:
-            return Trapezoidal(a, b, c, d)
+            return mf.Trapezoidal(a, b, c, d)
     return found
 
 
@@ -340,7 +329,7 @@ def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> t
     for term in terms.values():
         if isinstance(term, Discrete):
             ends += term.parameters[::2]
-        elif isinstance(term, Triangular | Trapezoidal | Ramp):
+        elif isinstance(term, mf.Triangular | mf.Trapezoidal | mf.Ramp):
             ends += term.parameters
         elif isinstance(term, MembershipFunction):
             peak, spread = float(term.peak(*term.parameters)), float(term.spread(*term.parameters))
@@ -379,9 +368,7 @@ def _word(settings: Mapping[str, Piece], key: str, known: Mapping[str, str]) -> 
 def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -> list[SystemRule]:
     found: list[SystemRule] = []
     known = ({v.name: v.terms for v in inputs}, {o.name: o.terms for o in outputs})
-    for block in blocks:
-        if block.kind != "RULEBLOCK":
-            continue
+    for block in (block for block in blocks if block.kind == "RULEBLOCK"):
         starts = [n for n, token in enumerate(block.tokens) if token.text.upper() == "RULE"]
         for start, end in itertools.pairwise([*starts, len(block.tokens)]):
             tokens = block.tokens[start:end]
@@ -506,12 +493,12 @@ class _Writer(Writer):
         points: list[tuple[float, float]] = []
         if isinstance(term, Discrete):
             points = list(term.points)
-        elif isinstance(term, Triangular | Trapezoidal):
+        elif isinstance(term, mf.Triangular | mf.Trapezoidal):
             corners = term.parameters
             points = [(x, float(0 < place < len(corners) - 1)) for place, x in enumerate(corners)]
-        elif isinstance(term, Ramp):
+        elif isinstance(term, mf.Ramp):
             points = sorted(zip(term.parameters, (0.0, 1.0), strict=True))
-        elif isinstance(term, Rectangle):
+        elif isinstance(term, mf.Rectangle):
             points = [(term.left, 0.0), (term.left, 1.0), (term.right, 1.0), (term.right, 0.0)]
         if points:
             return "points", " ".join(f"({number(x)}, {number(mu)})" for x, mu in points)

@@ -599,9 +599,7 @@ class _Writer(Writer):
     def _activation(self, n_blocks: int) -> str:
         activation = self.system.activation
         if activation != "general" and n_blocks > 1:
-            raise ParameterError(
-                f"FLL cannot express activation={activation!r} with different implications: use one implication."
-            )
+            raise ParameterError(f"FLL cannot express activation={activation!r} with several implications: use one.")
         kind, *numbers = activation.split()
         return " ".join((kind.capitalize(), *numbers))
 
@@ -611,9 +609,8 @@ class _Writer(Writer):
         if not hedged or len(conclusions) == 1:
             return [conclusions] if conclusions else []
         if self.system.activation != "general":
-            raise ParameterError(
-                f"FLL cannot express hedges in one of several conclusions with activation={self.system.activation!r}."
-            )
+            which = f"hedges in one of several conclusions with activation={self.system.activation!r}"
+            raise ParameterError(f"FLL cannot express {which}.")
         plain: dict[str, str | Is] = {name: term for name, term in conclusions.items() if isinstance(term, str)}
         return [plain, *hedged] if plain else hedged
 

@@ -30,19 +30,8 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
-from fuzzymil.inference.membership import (
-    Discrete,
-    Formula,
-    Gaussian,
-    MembershipFunction,
-    Ramp,
-    Rectangle,
-    Singleton,
-    SShape,
-    Trapezoidal,
-    Triangular,
-    ZShape,
-)
+from fuzzymil.inference import membership as mf
+from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._sets import formula_of
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term
@@ -173,9 +162,7 @@ def _formula_of_terms(element: Element, where: str, known: Mapping[str, Membersh
     norm = element.get("t-norm", "MIN") if element.tag == "and" else element.get("t-conorm", "MAX")
     if element.tag not in ("and", "or") or len(element) != 2 or norm not in _JOINS:
         came = f"<{element.tag:.60}> with {norm!r:.60} and {len(element)} parts"
-        raise RuleSyntaxError(
-            f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found {came}."
-        )
+        raise RuleSyntaxError(f"{where}: expected two terms joined by {listed(_JOINS)}, found {came}.")
     a, b = (_formula_of_terms(part, where, known, level + 1) for part in element)
     return _JOINS[norm].format(a=f"({a})", b=f"({b})")
 
@@ -228,9 +215,8 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
         chosen = shapes = _terms(element, _set)
         for name, shape in shapes.items():
             if shape.inverse(0.5) is None:
-                raise RuleSyntaxError(
-                    f"{name!r:.60} of {_name(element)!r:.60} must be a linear, S or Z shape in a Tsukamoto system."
-                )
+                which = f"{name!r:.60} of {_name(element)!r:.60}"
+                raise RuleSyntaxError(f"In a Tsukamoto system, {which} must be a linear, S or Z shape.")
     return Output(_name(element), chosen, low, high, value, defuzzify="average", accumulation="sum")
 
 
@@ -254,15 +240,15 @@ _FORMULAS = {
 """The shapes that formulas stand for, and whether they are complements."""
 
 SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
-    "triangularShape": (3, Triangular),
-    "trapezoidShape": (4, Trapezoidal),
-    "rectangularShape": (2, Rectangle),
-    "gaussianShape": (2, Gaussian),
+    "triangularShape": (3, mf.Triangular),
+    "trapezoidShape": (4, mf.Trapezoidal),
+    "rectangularShape": (2, mf.Rectangle),
+    "gaussianShape": (2, mf.Gaussian),
     "singletonShape": (1, Singleton),
-    "sShape": (2, SShape),
-    "zShape": (2, ZShape),
-    "leftLinearShape": (2, lambda start, end: Ramp(end, start)),
-    "rightLinearShape": (2, Ramp),
+    "sShape": (2, mf.SShape),
+    "zShape": (2, mf.ZShape),
+    "leftLinearShape": (2, lambda start, end: mf.Ramp(end, start)),
+    "rightLinearShape": (2, mf.Ramp),
     "leftGaussianShape": (2, lambda center, width: Formula(_EDGES["leftGaussianShape"], center, width)),
     "rightGaussianShape": (2, lambda center, width: Formula(_EDGES["rightGaussianShape"], center, width)),
 }
@@ -272,15 +258,15 @@ SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
 def complement(chosen: MembershipFunction) -> MembershipFunction:
     """Return the set of memberships ``1 - mu``, of a family that can be trained and written again if there is one."""
     values = chosen.parameters
-    if isinstance(chosen, Ramp):
-        return Ramp(values[1], values[0])
-    if isinstance(chosen, SShape | ZShape):
-        return (ZShape if isinstance(chosen, SShape) else SShape)(*values)
-    if isinstance(chosen, Gaussian):
+    if isinstance(chosen, mf.Ramp):
+        return mf.Ramp(values[1], values[0])
+    if isinstance(chosen, mf.SShape | mf.ZShape):
+        return (mf.ZShape if isinstance(chosen, mf.SShape) else mf.SShape)(*values)
+    if isinstance(chosen, mf.Gaussian):
         return Formula("1 - exp(-0.5*x^2)", *values)
     if isinstance(chosen, Formula) and chosen.text in _EDGES.values():
         return Formula(f"1 - {chosen.text}", *values)
-    if isinstance(chosen, Triangular | Trapezoidal) and values[-2] < values[-1]:  # no edge that includes its end
+    if isinstance(chosen, mf.Triangular | mf.Trapezoidal) and values[-2] < values[-1]:  # no edge that includes its end
         degrees = (1.0, *[0.0] * (len(values) - 2), 1.0)
         return Discrete(*(number for point in zip(values, degrees, strict=True) for number in point))
     if isinstance(chosen, Discrete):
@@ -291,7 +277,7 @@ def complement(chosen: MembershipFunction) -> MembershipFunction:
 def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
     """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead."""
     values = chosen.parameters
-    if isinstance(chosen, Ramp):
+    if isinstance(chosen, mf.Ramp):
         return "rightLinearShape" if chosen.side > 0 else "leftLinearShape", tuple(sorted(values)), False
     if isinstance(chosen, Formula) and chosen.text in _FORMULAS:
         shape, turned = _FORMULAS[chosen.text]

@@ -286,9 +286,6 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
 
     Notes
     -----
-    In learned rules, *low*, *medium* and *high* name the third of the variable's range in which the set is
-    centered; see `fuzzymil.rules.language.naming.named_sets`.
-
     Rules that are added up (``normalize=False``) begin with their default, ``Default: y = -2.9``, and conclude what
     they add to it, ``y += 2.2``. Of several outputs, only those are named to which a rule adds something. Rules with a
     ``unit`` conclude points, ``y += 3 points``, and end with their `RuleBase.score_table`.
@@ -296,9 +293,6 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
     Examples
     --------
     >>> from fuzzymil.rules import RuleBase
-    >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2))
-    Rule 1: IF x1 is low THEN y = 0
-    Rule 2: IF x1 is high THEN y = 0.67
     >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2, ranges=True))
     Rule 1: IF x1 below 0.353 THEN y = 0
     Rule 2: IF x1 above 0.647 THEN y = 0.67
@@ -309,8 +303,8 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
 
 def _lines(base: RuleBase, max_conditions: int | None, digits: int | None, *, ranges: bool = False) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
-    texts = enumerate(zip(base.rules, statements(base, max_conditions, digits, ranges=ranges), strict=True))
-    rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
+    texts = enumerate(statements(base, max_conditions, digits, ranges=ranges))
+    rules = [f"{title(base.rules[r], r)}: {text}" for r, text in texts]
     return rules if base.normalize else [default_text(base, digits), *rules]
 
 
