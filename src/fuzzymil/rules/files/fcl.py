@@ -172,11 +172,8 @@ def _variable_blocks(blocks: list[Block], section: str, kind: str) -> list[Block
     """Return the blocks that describe the declared variables, in the order of their declaration."""
     described = {block.head.text: block for block in blocks if block.kind == kind}
     names: dict[str, Piece] = {}
-    for block in blocks:
-        if block.kind == section:
-            for n, token in enumerate(block.tokens[1:], start=1):
-                if token.text == ":":
-                    names[block.tokens[n - 1].text] = block.tokens[n - 1]
+    for block in (block for block in blocks if block.kind == section):
+        names |= {name.text: name for name, sign in itertools.pairwise(block.tokens) if sign.text == ":"}
     for name, block in described.items():
         if name not in names:
             raise block.head.error(f"{kind} describes {name!r:.60}, which {section} does not declare.")
@@ -239,8 +236,8 @@ def _terms(block: Block, inputs: list[str], before: list[str] | None) -> dict[st
 
 def _sets(block: Block, inputs: list[str]) -> dict[str, MembershipFunction]:
     """Return the terms of an input."""
-    found = _terms(block, inputs, None)
-    return {name: term for name, term in found.items() if isinstance(term, MembershipFunction)}
+    terms = _terms(block, inputs, None).items()
+    return {name: term for name, term in terms if isinstance(term, MembershipFunction)}
 
 
 def _term(tokens: list[Piece], inputs: list[str], before: list[str] | None) -> Term:
@@ -309,18 +306,14 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
     said = [token for token in _value_of(block, "DEFAULT") or () if token.text != "|"]
     defaults = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
     lock = [token.text.upper() for token in _value_of(block, "LOCK") or ()]
-    return Output(
-        block.head.text,
-        {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
-        low,
-        high,
-        (defaults or [math.nan])[-1],
-        implication="min" if weighted else _word(shared, "ACT", WORDS.t_norms) or "min",
-        accumulation=("sum" if own is None else accumulation or "sum") if weighted else accumulation or "max",
-        defuzzify=method,
-        clip=weighted and "RANGE" in lock,
-        hold=len(defaults) < len(said) or "PREVIOUS" in lock,
-    )
+    hold = len(defaults) < len(said) or "PREVIOUS" in lock
+    found = Output(block.head.text, terms, low, high, (defaults or [math.nan])[-1], defuzzify=method, hold=hold)
+    if not weighted:
+        implication = _word(shared, "ACT", WORDS.t_norms) or "min"
+        return found._replace(implication=implication, accumulation=accumulation or "max")
+    numbers = {name: term.parameters if isinstance(term, Singleton) else term for name, term in terms.items()}
+    joins = "sum" if own is None else accumulation or "sum"
+    return found._replace(terms=numbers, accumulation=joins, clip="RANGE" in lock)
 
 
 def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> tuple[float | None, float | None]:

@@ -180,12 +180,10 @@ def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
     for stray in found.keys() - set(wanted):
         raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
-    known: set[str] = set()
-    for key in wanted:
-        name = found[key].text("Name")
-        if name.text in known:
+    names = [found[key].text("Name") for key in wanted]
+    for n, name in enumerate(names):
+        if any(name.text == before.text for before in names[:n]):
             raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
-        known.add(name.text)
     return [found[name] for name in wanted]
 
 
@@ -213,17 +211,17 @@ def _set(kind: Piece, numbers: Piece) -> MembershipFunction:
         raise kind.unknown("membership function", sets.FIS)
     if kind.text == "function":
         return sets.read_formula(numbers)
-    values = _values(kind, numbers)
     count = len(sets.FIS[kind.text].places)
+    values = _values(kind, numbers, count or None)
     if count and len(values) > count:
-        if any(values[count:]):
-            raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
-        del values[count:]  # zeros that pad the table of an early version
+        raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
     return sets.read_set(kind, kind.text, values, sets.FIS)
 
 
-def _values(kind: Piece, numbers: Piece) -> list[float]:
-    return [_number(word, f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
+def _values(kind: Piece, numbers: Piece, count: int | None) -> list[float]:
+    """Return this many numbers, without zeros that pad the table of an early version."""
+    values = [_number(word, f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
+    return values if count is None or any(values[count:]) else values[:count]
 
 
 def _number(word: Piece, what: str) -> float:
@@ -246,19 +244,17 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
             return sets.read_formula(numbers, known)
         if of_type == "mamdani" or kind.text not in ("constant", "linear"):
             return _set(kind, numbers)
-        values = _values(kind, numbers)
-        count = 1 if kind.text == "constant" else n_coefs
-        if len(values) > count and not any(values[count:]):
-            del values[count:]  # zeros that pad the table of an early version
-        return coefficients(kind, values, {"constant": 1, "linear": n_coefs})
+        expected = {"constant": 1, "linear": n_coefs}
+        return coefficients(kind, _values(kind, numbers, expected[kind.text]), expected)
 
     low, high = _range(section)
     terms = _terms(section, term)
     numbers = bool(terms) and all(isinstance(term, tuple) for term in terms.values())
-    method = ("average" if said not in WORDS.weighted.values() else said) if numbers or of_type == "tsukamoto" else said
+    weighted = said in WORDS.weighted.values()
     methods = WORDS.weighted if numbers or of_type in ("sugeno", "tsukamoto") else WORDS.defuzzifiers
     if of_type != "hybrid" and said not in methods.values():
         raise about.text("DefuzzMethod").unknown("DefuzzMethod", methods)
+    method = said if weighted or not (numbers or of_type == "tsukamoto") else "average"
     weighted = method in WORDS.weighted.values()
     if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
@@ -266,18 +262,14 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
     value = math.nan if default is None else default.number("a number", finite=False)
     if math.isnan(value):
         value = 0.0 if method == "sum" else _middle(low, high)
-    return Output(
-        section.text("Name").text,
-        terms,
-        low,
-        high,
-        value,
-        implication="min" if weighted else about.meaning("ImpMethod", WORDS.t_norms),
-        accumulation="sum" if weighted else about.meaning("AggMethod", WORDS.accumulations),
-        defuzzify=method,
-        resolution=None if weighted else _N_POINTS,
-        sampling="cells" if weighted else "points",
-        clip=weighted and section.flag("LockRange"),
+    found = Output(section.text("Name").text, terms, low, high, value, "min", "sum", method)
+    if weighted:
+        return found._replace(clip=section.flag("LockRange"), hold=section.flag("LockPrevious"))
+    return found._replace(
+        implication=about.meaning("ImpMethod", WORDS.t_norms),
+        accumulation=about.meaning("AggMethod", WORDS.accumulations),
+        resolution=_N_POINTS,
+        sampling="points",
         hold=section.flag("LockPrevious"),
     )
 

@@ -107,15 +107,9 @@ def read(text: str) -> System:
         s_norm = joined
     if t_norm is None:  # no rule needs it
         t_norm = next((name for name, dual in DUAL.items() if dual == s_norm), "min")
-    return System(
-        inputs=inputs,
-        outputs=_with_implications(outputs, blocks, rules, sections["OutputVariable"]),
-        rules=tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),),
-        t_norm=t_norm,
-        s_norm=s_norm or DUAL[t_norm],
-        limited=limited,
-        activation=_activation(blocks),
-    )
+    said = _with_implications(outputs, blocks, rules, sections["OutputVariable"])
+    every = tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),)
+    return System(inputs, said, every, t_norm, s_norm or DUAL[t_norm], limited, _activation(blocks))
 
 
 # ---------------------------------------------------------------------- sections
@@ -240,16 +234,8 @@ def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
             values.pop()
         return coefficients(kind, values, {"Constant": 1, "Linear": n_coefs})
 
-    return Output(
-        _name(section),
-        _terms(section, term),
-        low,
-        high,
-        value,
-        **method,
-        clip=section.is_set("lock-range") and weighted,
-        hold=section.is_set("lock-previous"),
-    )
+    method |= {"clip": section.is_set("lock-range") and weighted, "hold": section.is_set("lock-previous")}
+    return Output(_name(section), _terms(section, term), low, high, value, **method)
 
 
 def _method(section: _Section) -> dict[str, Any]:
