@@ -295,6 +295,11 @@ class Part:
     count: int | None = None
     negated: bool = False
 
+    @property
+    def expression(self) -> Expression:
+        """The part as it stands in the premise: its quantifier, if it has one, and what it asks of an instance."""
+        return self.premise if self.quantifier is None else Quantified(self.quantifier, self.premise, self.count)
+
 
 def parts_of(rule: int, premise: Expression) -> list[Part]:
     """Return the parts of a rule's premise, from left to right."""
