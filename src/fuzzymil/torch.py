@@ -99,7 +99,7 @@ def _indexed(x: Tensor, index: Any, n_bags: int | None) -> Packed:
     if len(x) and _can_be_seen(numbers):
         low, high = int(numbers.min()), int(numbers.max())
         if low < 0 or high >= n_bags:
-            raise InputError(f"index must count bags from 0 to n_bags - 1, {n_bags - 1}; it goes from {low} to {high}.")
+            raise InputError(f"index must count bags from 0 to n_bags - 1 = {n_bags - 1}, goes from {low} to {high}.")
     return Packed(numbers, n_bags)
 
 
@@ -365,8 +365,8 @@ class FuzzyBagHead(nn.Module):
         >>> instances = torch.tensor([[0.0, 0.1], [0.1, 0.0], [1.0, 0.9], [0.9, 1.0]])
         >>> head = FuzzyBagHead.from_instances(instances, n_rules=2, random_state=0, output_names=["bright"])
         >>> print(head.rules())
-        Rule 1: IF x1 is low AND x2 is low THEN bright = 0
-        Rule 2: IF x1 is high AND x2 is high THEN bright = 0
+        Rule 1: IF x1 is high AND x2 is high THEN bright = 0
+        Rule 2: IF x1 is low AND x2 is low THEN bright = 0
         """
         known_name("init", init, PARTITIONS)
         if order not in (0, 1):
@@ -565,7 +565,7 @@ def _sample(instances: Any, missing_values: bool) -> Array:
         advice = "remove such instances, or pass missing_values=True if NaN is a missing value"
         raise InputError(f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: {advice}.")
     if not len(x):
-        raise InputError("Every instance has missing values: pass a sample of those that the head will see.")
+        raise InputError("There are no instances without missing values: pass a sample of what the head will see.")
     return x
 
 

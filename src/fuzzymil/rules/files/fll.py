@@ -605,7 +605,7 @@ class _Writer(Writer):
         premise = self.premise(rule)
         if premise is None:
             advice = f"negate single conditions, or use s_norm={DUAL.get(t_norm)!r}"
-            raise self.error(position, f": it has NOT before parentheses, and {s_norm!r} is not dual: {advice}.")
+            raise ParameterError(f"Rule {position} has NOT before parentheses, and {s_norm!r} is not dual: {advice}.")
         return rule_text(rule._replace(premise=premise), self)
 
 

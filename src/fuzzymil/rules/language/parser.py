@@ -787,25 +787,26 @@ class _Parser(Reader):
 
     def linear(self, output: Token) -> Linear:
         """``0.3 + 2*depth - size``."""
-        found = {"": 0.0}
+        constant, slopes = 0.0, dict[str, float]()
         sign = self.sign() or 1.0
         while sign:
             value, name = self.product(output)
-            found[name] = found.get(name, 0.0) + sign * value
+            if name is None:
+                constant += sign * value
+            else:
+                slopes[name] = slopes.get(name, 0.0) + sign * value
             sign = self.sign()
-        constant = found.pop("")
-        in_points = not found and self.kinds(2)[1:] != [":"] and self.skip_word("points", "point")
-        return Linear(constant, found, bool(in_points))
+        in_points = not slopes and self.kinds(2)[1:] != [":"] and self.skip_word("points", "point")
+        return Linear(constant, slopes, bool(in_points))
 
     def sign(self) -> float:
         """Parse a plus or minus; return 0 if there is none."""
         return 1.0 if self.skip("+") else -1.0 if self.skip("-") else 0.0
 
-    def product(self, output: Token) -> tuple[float, str]:
-        """Parse ``2*depth``; without a variable, its name is empty."""
+    def product(self, output: Token) -> tuple[float, str | None]:
         if self.token.kind == "number":
             value = self.plain_number("a number")
-            return value, (self.factor(f"a variable ({_SUM})", output) if self.skip("*") else "")
+            return value, (self.factor(f"a variable ({_SUM})", output) if self.skip("*") else None)
         name = self.factor(f"a number or a variable ({_SUM})", output)
         if self.comes("*", "*"):
             self.fail(self.token, f"'**' is not supported: {_SUM}.")
