@@ -442,7 +442,7 @@ class _Writer(Writer):
         ranges = [f"{v.name!r:.60}" for v in system.inputs if (v.low, v.high) != (None, None)]
         if system.limited and ranges:
             advice = "write dataclasses.replace(rules, limited=False), or use another format"
-            raise ParameterError(f"A .fis file cannot clip {listed(ranges)} to a range (limited=True): {advice}.")
+            raise ParameterError(f"A .fis file cannot clip to the range of {listed(ranges)} (limited=True): {advice}.")
         kinds = {output.weighted for output in system.outputs}
         if len(kinds) > 1:
             raise ParameterError("A .fis file is a Mamdani or a Sugeno system: it cannot hold outputs of both kinds.")
