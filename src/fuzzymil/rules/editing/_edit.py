@@ -640,7 +640,7 @@ def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
         if not isinstance(new, str) or not new:
             raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
         if old in base.feature_names and old in base.output_names:
-            raise ParameterError(f"rename: {old!r} is a variable and an output: use dataclasses.replace(rules, ...).")
+            raise ParameterError(f"rename: {old!r} is both a variable and an output: use dataclasses.replace.")
     renamed = {name: names.get(name, name) for name in (*base.output_names, *base.feature_names)}
     for what, own in (("variables", base.feature_names), ("outputs", base.output_names)):
         _refuse_duplicates(what, [renamed[name] for name in own])
