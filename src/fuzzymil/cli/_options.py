@@ -73,8 +73,7 @@ Group = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. "
-        "It is not used as a feature.",
+        help="Column of groups, such as persons: the bags of a group stay in one fold. It is not used as a feature.",
         rich_help_panel="Data",
     ),
 ]
@@ -164,15 +163,13 @@ class TrainingData(NewData):
     only: Annotated[list[str] | None, _data("COLUMNS", "Use only these columns as features.")] = None
     categorical: Annotated[
         list[str] | None,
-        _data("COLUMNS", "Columns of categories: text with many different values, or numbers that are codes."),
+        _data("COLUMNS", "Columns to read as categories: text with many different values, or numbers that are codes."),
     ] = None
     date: Annotated[
         list[str] | None,
-        _data("COLUMNS", "Columns of dates, and what to make of them, as in day=date+weekday+hour+elapsed."),
+        _data("COLUMNS", "Columns of dates and the parts to use, as in day=date+weekday+hour+elapsed."),
     ] = None
     exclude_text: Annotated[
         bool,
-        typer.Option(
-            "--exclude-text", help="Use no text columns, except for those that are named.", rich_help_panel="Data"
-        ),
+        typer.Option("--exclude-text", help="Use no text columns except those that are named.", rich_help_panel="Data"),
     ] = False

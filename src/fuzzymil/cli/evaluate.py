@@ -73,7 +73,7 @@ def evaluate(
             metavar="METHOD",
             autocompletion=method_names,
             help="Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such "
-            "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
+            "as MISVM (repeatable; default: EmbeddingForest, a random forest on bag statistics; none: no comparison).",
         ),
     ] = None,
     learner: Learner,
