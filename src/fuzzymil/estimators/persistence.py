@@ -20,7 +20,7 @@ from fuzzymil.estimators.options import Operators, Training
 from fuzzymil.estimators.rule_model import ClassReading, Committee
 from fuzzymil.explain import Coverage
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.learn.train.constraints import Constraints, Touched
+from fuzzymil.learn.train.constraints import ActiveBound, Constraints
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase, json
@@ -55,13 +55,7 @@ def loadable(kind: _Kind) -> _Kind:
 def save_model(model: Any, path: storage.Path_, *, extra: Mapping[str, Any] | None = None) -> None:
     """Write a fitted estimator to a JSON file; if writing fails, an existing file stays as it was.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    path : str or path
-    extra : mapping, optional
-        See `model_to_dict`.
+    ``extra``: see `model_to_dict`.
     """
     document = model_to_dict(model, extra=extra)
     storage.write_document(path, document.pop("format"), document.pop("version"), document)
@@ -70,13 +64,7 @@ def save_model(model: Any, path: storage.Path_, *, extra: Mapping[str, Any] | No
 def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a fitted estimator as plain values that JSON can hold.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    extra : mapping, optional
-        Further facts to store under ``"extra"``, such as the columns of the training data. They do not affect the
-        model.
+    ``extra`` holds further facts to store, such as the columns of the training data. They do not affect the model.
 
     Examples
     --------
@@ -154,15 +142,6 @@ def load_model(path: storage.Path_) -> Any:
     and so do ``checkpoint`` and ``callbacks`` of `Training`. Training can resume from a loaded network
     (``warm_start``, `partial_fit`) with a new optimizer state.
 
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    estimator
-        Of the class that was saved.
-
     Raises
     ------
     ModelFileError
@@ -183,18 +162,9 @@ def load_model(path: storage.Path_) -> Any:
 
 
 def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> Any:
-    """Return the estimator that `model_to_dict` described.
+    """Return the estimator that `model_to_dict` described, or raise `ModelFileError`.
 
-    Parameters
-    ----------
-    document : mapping
-    name : str
-        What error messages call the document.
-
-    Raises
-    ------
-    ModelFileError
-        If something is missing or does not fit together.
+    ``name`` is what error messages call the document.
     """
     return decoded(lambda: _rebuilt(document, name), name)
 
@@ -259,7 +229,7 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
         model.history_ = _decode_history(document["history"])
         model.active_bounds_ = [
-            Touched(str(where), str(what), storage.decode_number(value), str(bound))
+            ActiveBound(str(where), str(what), storage.decode_number(value), str(bound))
             for where, what, value, bound in document["active_bounds"]
         ]
 
@@ -276,14 +246,11 @@ def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int)
 
 
 def _encode_setting(value: Any) -> Any:
-    if value is None or isinstance(value, bool | str):
+    value = _plain(value)
+    if value is None or isinstance(value, bool | str | int):
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else {"number": storage.encode_number(float(value))}
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"number": storage.encode_number(value)}
     for name, kind in _OPTIONS.items():
         if isinstance(value, kind):
             fields = {key: _encode_setting(each) for key, each in value.changed().items() if key not in _NEVER_SAVED}
@@ -373,13 +340,6 @@ T = TypeVar("T")
 class SavedModel(Committee):
     """Learned rules as their file describes them: they predict and explain, but cannot be trained.
 
-    Parameters
-    ----------
-    document : mapping
-        What `model_to_dict` returned.
-    classifies : bool
-        Whether it is a classifier.
-
     Examples
     --------
     >>> from fuzzymil import MIANFISClassifier
@@ -417,19 +377,7 @@ class SavedModel(Committee):
 
     @classmethod
     def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:
-        """Return the model that `model_to_dict` described; None if it described something else.
-
-        Parameters
-        ----------
-        document : mapping
-        name : str
-            What error messages call the document.
-
-        Raises
-        ------
-        ModelFileError
-            If something is missing or does not fit together.
-        """
+        """Return the model that `model_to_dict` described; None if it described something else."""
         kind = document.get("estimator")
         if kind not in (*_CLASSIFIERS, *_REGRESSORS):
             return None

@@ -21,8 +21,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.engines.numpy import order_statistics
 from fuzzymil.inference.membership import MembershipFunction, Sigmoid, family
-from fuzzymil.inference.missing import missing_degrees
-from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts
+from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts, missing_degrees
 
 _STEP = 0.3  # a move of 1 shifts a location by this many standard deviations of its feature
 _FARTHEST = 1e300  # a finite distance, instead of an infinite one, can be multiplied by 0
@@ -37,11 +36,9 @@ class Movable(Protocol):
     @property
     def n_moves(self) -> int:
         """Length of a move."""
-        ...
 
     def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
         """Return the truth (b, r) of the premises after a move, and how its derivatives become those of the move."""
-        ...
 
 
 class _Conditions(NamedTuple):
@@ -171,7 +168,7 @@ class MovablePremises:
         with np.errstate(over="ignore"):
             for each, values in self._thresholds:
                 parameters = each.moved(moves, self._unit[each.columns])
-                degrees[:, each.parts] = np.exp(_log_mu(each.family, values, parameters))
+                degrees[:, each.parts] = np.exp(each.family.log_mu(values, *parameters))
                 by_value.append((each, parameters, each.family.log_mu_slopes(values, *parameters)))
         log_truth, by_instance = self._log_fixed, []
         for each, x, unknown, incidence in zip(self._conditions, self._x, self._unknown, self._incidence, strict=True):
@@ -224,14 +221,14 @@ class MovablePremises:
     ) -> tuple[Array, list[Array]]:
         """Return log-memberships (i, c) and their derivatives by each parameter, (i, c) each."""
         kind = conditions.family
-        log_mu = _log_mu(kind, x, parameters)
+        log_mu = kind.log_mu(x, *parameters)
         slopes = list(kind.log_mu_slopes(x, *parameters))
         if not unknown.any():
             return log_mu, slopes
         of_missing, theirs = 0.0, [0.0] * len(slopes)
         if self._missing_values is not None:
             values = self._missing_values[:, conditions.columns]
-            each = _log_mu(kind, values, parameters)
+            each = kind.log_mu(values, *parameters)
             total = np.logaddexp.reduce(each, axis=0)
             share = np.exp(each - total)
             of_missing = total - np.log(len(each))
@@ -282,40 +279,25 @@ def _movable_conditions(group: Group) -> tuple[list[int], Form]:
         leaves: tuple[Form, ...] = tuple(("is", n, (), group.form[1]) for n in range(len(group.families)))
     else:
         leaves = group.form[1:] if group.form[0] == "and" else (group.form,)
-    moves = [leaf[0] == "is" and not leaf[2] and _has_slopes(group.families[leaf[1]]) for leaf in leaves]
+    has_slopes = [family(k).log_mu_slopes is not MembershipFunction.log_mu_slopes for k in group.families]
+    moves = [leaf[0] == "is" and not leaf[2] and has_slopes[leaf[1]] for leaf in leaves]
     rest = (leaf for leaf, own in zip(leaves, moves, strict=True) if not own)
     return [leaf[1] for leaf, own in zip(leaves, moves, strict=True) if own], ("and", *rest)
 
 
-def _log_mu(kind: type[MembershipFunction], x: Any, parameters: tuple[Any, ...]) -> Array:
-    return np.asarray(kind.log_mu(x, *parameters))
-
-
-def _has_slopes(kind: str) -> bool:
-    return family(kind).log_mu_slopes is not MembershipFunction.log_mu_slopes
-
-
 def _log_truth_of_fixed(
-    groups: list[Group],
-    which: list[int],
-    sets: Mapping[str, tuple[Array, ...]],
-    masks: Mapping[str, Array],
-    instances: Array,
-    missing_values: Array | None,
+    groups: list[Group], which: list[int], sets: Any, masks: Any, instances: Array, missing_values: Array | None
 ) -> Array:
     """Return the log-truths (i, n) of what does not move in some parts."""
     place = {part: n for n, part in enumerate(which)}
     groups = [group._replace(rules=tuple(place[part] for part in group.rules)) for group in groups]
-    missing = np.isnan(instances)
-    x: Any = instances
-    known: Any = None
-    degrees = None
+    missing, x = np.isnan(instances), instances
+    known = degrees = None
     if missing.any():
         x, known = np.where(missing, 0.0, instances), 1.0 - missing
         degrees = missing_degrees(sets, masks, missing_values)
-    parts = Parts(tuple(groups), (), (), ())
-    found: Any = log_truth_of_parts(parts, dict(sets), dict(masks), "product", "algebraic", x, known, None, degrees)
-    return np.asarray(found)
+    given: Any = Parts(tuple(groups), (), (), ()), sets, masks, "product", "algebraic", x, known, None, degrees
+    return np.asarray(log_truth_of_parts(*given))
 
 
 class MovableGaussians:
