@@ -130,7 +130,7 @@ def test_rules_stand_in_words_beside_their_sets(page, model):
             continue
         assert words in page.text
     assert len(page.items("card")) - len(page.items("bag")) == model.rules_.n_rules
-    assert "Gaussian(" in page.text
+    assert "Sigmoid(" in page.text or "Bell(" in page.text
 
 
 def test_performance_names_folds_bags_and_spread(page, report, bags):
