@@ -33,9 +33,9 @@ from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import ClassReading, Committee, RuleModel
 from fuzzymil.explain import Importance, importance
 from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.partition import StreamSummary, summarize
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
-from fuzzymil.learn.train.stream import StreamSummary, summarize
 from fuzzymil.rules import RuleBase
 
 _TYPICAL_VALUES = 10  # over which a condition on a missing value is averaged
@@ -76,8 +76,8 @@ class RuleEstimator(RuleModel, BaseEstimator):
 
         A feature matters as much as the score drops if its values are shuffled over the instances of all bags (over the
         bags, if all instances of a bag have the same value); a rule, as the score drops without it. Measure on bags
-        that were held out: on training bags, a feature that was learned by heart looks important. The result says if
-        these are training bags.
+        that were held out: on training bags, a feature that was learned by heart looks important. Print the result,
+        call ``to_frame()`` or ``to_dict()``, or plot it with `fuzzymil.plots.ImportanceDisplay`.
 
         Parameters
         ----------
@@ -85,16 +85,10 @@ class RuleEstimator(RuleModel, BaseEstimator):
         y : array of shape (n_bags,), optional
             Default: the labels of the bags.
         scoring : str or scorer, optional
-            What to measure, such as ``"roc_auc"`` or ``"neg_log_loss"``; a scorer of scikit-learn, of which greater is
-            better. Default: accuracy, or R².
+            A scorer of scikit-learn, such as ``"roc_auc"``. Default: accuracy, or R².
         n_repeats : int
             Number of shuffles, and of samples of the bags for the standard deviations.
         random_state : int
-
-        Returns
-        -------
-        Importance
-            Print it, call ``to_frame()`` or ``to_dict()``, or plot it with `fuzzymil.plots.ImportanceDisplay`.
 
         Examples
         --------
@@ -130,11 +124,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
             return float(scorer(_Answered(self, output), rows, labels[rows]))
 
         known = getattr(self, "coverage_", None)
+        name = ("R²" if reading is None else "accuracy") if scoring is None else scoring
         return importance(
             self.members_,
             bags,
             score,
-            score_name=_name_of(scoring, classifies=reading is not None),
+            score_name=name.replace("_", " ") if isinstance(name, str) else "score",
             groups=None if reading is None else np.unique(labels, return_inverse=True)[1],
             n_repeats=n_repeats,
             n_training=None if known is None else known.n_recognized(bags),
@@ -199,12 +194,6 @@ class _Answered(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
-
-
-def _name_of(scoring: Any, *, classifies: bool) -> str:
-    if scoring is None:
-        return "accuracy" if classifies else "R²"
-    return scoring.replace("_", " ") if isinstance(scoring, str) else "score"
 
 
 # ---------------------------------------------------------------------- labels
@@ -295,7 +284,6 @@ class Learner(Committee, RuleEstimator):
         self, measures: Measures, targets: Array, *, standardize: bool = True, clip: float | None = 3.0
     ) -> Scaling:
         """Return how features, and the targets of a regression, are standardized."""
-        del targets
         return Scaling.fit(measures, standardize=standardize, clip=clip)
 
     def _bags_to_read(self, X: Any) -> Bags:
@@ -382,14 +370,7 @@ class BagClassifier(ClassifierMixin, Learner):
     score = RuleEstimator.score
 
     def decision_function(self, X: Any) -> Array:
-        """Return the decision values.
-
-        Returns
-        -------
-        array of shape (n_bags,) or (n_bags, n_classes)
-            With two classes one value per bag, above 0 for the second class; otherwise one value per class, of which
-            the greatest decides.
-        """
+        """Return decision values, (n_bags,), above 0 for the second of two classes, otherwise (n_bags, n_classes)."""
         return self._decision(self._infer(X)[0])
 
     def _class_reading(self) -> ClassReading:
@@ -397,12 +378,7 @@ class BagClassifier(ClassifierMixin, Learner):
         return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities; `fuzzymil.learn.train.losses` defines them for each loss.
-
-        Returns
-        -------
-        array of shape (n_bags, n_classes)
-        """
+        """Return class probabilities (n_bags, n_classes); `fuzzymil.learn.train.losses` defines them for each loss."""
         return self._probability(self._infer(X)[0])
 
 
@@ -412,7 +388,6 @@ class BagRegressor(RegressorMixin, Learner):
     def _encode(
         self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool = False, classes: Any = None
     ) -> EncodedLabels:
-        del resumes, classes
         labels = bag_labels(bags, y, type(self).__name__)
         targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
         names = target_names(bags, y, targets.shape[1])

@@ -76,17 +76,15 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
 
 
 def _difference(known: list[str], names: list[str]) -> str:
-    unseen = sorted(set(names) - set(known))
-    absent = sorted(set(known) - set(names))
     message = "The feature names should match those that were passed during fit.\n"
     for title, found in (
-        ("Feature names unseen at fit time:", unseen),
-        ("Feature names seen at fit time, yet now missing:", absent),
+        ("Feature names unseen at fit time:", sorted({*names} - {*known})),
+        ("Feature names seen at fit time, yet now missing:", sorted({*known} - {*names})),
     ):
         if found:
             shown = "".join(f"- {name}\n" for name in found[:5])
             message += f"{title}\n{shown}" + ("- ...\n" if len(found) > 5 else "")
-    if not unseen and not absent:
+    if {*known} == {*names}:
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
 
@@ -108,10 +106,8 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
                 f"{kind} requires y to be passed, but the target y is None: call fit(X, y), or pass bags with labels."
             )
         return bags.labels
-    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2:
-        labels = np.array(y, dtype=object)  # NumPy would convert the numbers to text
-    else:
-        labels = np.asarray(y)
+    mixed = isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2
+    labels = np.array(y, dtype=object) if mixed else np.asarray(y)  # NumPy would convert the numbers to text
     _check_alignment(bags, y)
     if labels.dtype.kind == "f":
         from sklearn.utils import assert_all_finite
@@ -119,14 +115,9 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
         assert_all_finite(labels, input_name="y")
     if labels.ndim == 0 or len(labels) != bags.n_bags:
         count = "one" if labels.ndim == 0 else str(len(labels))
-        raise InputError(
-            f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag."
-            + (
-                " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)"
-                if labels.ndim and len(labels) == bags.n_instances
-                else ""
-            )
-        )
+        of_rows = labels.ndim > 0 and len(labels) == bags.n_instances
+        advice = " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)" if of_rows else ""
+        raise InputError(f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag.{advice}")
     check_texts(labels, "labels")
     return np.asarray(labels)
 
@@ -181,7 +172,7 @@ def _check_labels(labels: Array, bags: Bags) -> None:
         for bag, value in enumerate(values):
             if is_missing(value):
                 raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
-        if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
+        if len({isinstance(value, str) for value in values}) == 2:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
 
 

@@ -182,41 +182,23 @@ class RuleModel(ABC):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted class of each bag, one of ``classes_``; for a regressor, the predicted number.
-
-        Returns
-        -------
-        array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
-        """
+        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs)."""
         return self._labels_of(self._infer(X)[0])
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (of a regressor, the prediction) of each instance, treated as a bag of its own.
 
-        A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
-
-        Returns
-        -------
-        array of shape (n_instances,) or (n_instances, n_outputs)
-            Instances are in the order of ``as_bags(X).instances``.
+        The result has shape (n_instances,) or (n_instances, n_outputs), in the order of ``as_bags(X).instances``. A
+        rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
 
         Notes
         -----
-        A bag of one instance has the value of its instance. The value of a larger bag is not the maximum of its
-        instances' values and need not even lie between them: instances are aggregated rule by rule (Layer 3) before
-        rules are weighed against each other (Layer 4), so a bag may fire a combination of rules that none of its
-        instances fires. Where a rule fires, the following holds:
-
-        - A rule's firing strength for a bag lies between the least and the greatest truth of the bag's instances. It
-          equals the greatest for ``aggregation="max"`` or an infinite ``alpha``, and is at least the greatest for
-          ``"algebraic"`` and ``"bounded"``.
-        - With ``order=0`` and normalized strengths, the values of bags and instances lie between the least and the
-          greatest conclusion of any rule.
-        - If, in addition, ``alpha=0`` averages the instances (``aggregation="softmax"``), a bag's value is the mean
-          of its instances' values, each weighted by the sum of its truths over the rules; without normalization, the
-          plain mean. (For a single member.)
-        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between the
-          least and the greatest value of its instances.
+        The value of a larger bag is not the maximum of its instances' values and need not even lie between them:
+        instances are aggregated rule by rule (Layer 3) before rules are weighed against each other (Layer 4), so a bag
+        may fire a combination of rules that none of its instances fires. With two rules, ``order=0``, normalized
+        strengths and ``aggregation="max"``, it does lie between them; with ``order=0`` and ``alpha=0``, it is the mean
+        of its instances' values, each weighted by the sum of its truths over the rules (of additive rules, not
+        weighted).
 
         Examples
         --------
@@ -281,15 +263,13 @@ class RuleModel(ABC):
         bag : id or position, optional
             The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
         output : str, optional
-            The output to explain, one of ``rules_.output_names``. Default: that of the predicted class; for a
-            regressor, the first.
+            One of ``rules_.output_names``. Default: that of the predicted class; for a regressor, the first.
 
         Returns
         -------
         Explanation
-            The rules sorted by contribution, each with its witness instance and that instance's memberships, and the
-            prediction without the witness. Print it, call ``to_dict()``, or plot it with
-            `fuzzymil.plots.ExplanationDisplay`.
+            The rules sorted by contribution, each with its witness instance, and the prediction without the witness.
+            Print it, call ``to_dict()``, or plot it with `fuzzymil.plots.ExplanationDisplay`.
 
         Examples
         --------
@@ -309,13 +289,7 @@ class RuleModel(ABC):
         return explain(self.members_, bags, bag, output=output, reading=self._reading(), coverage=self.coverage_)
 
     def explain_many(self, X: Any, *, output: str | None = None) -> list[Explanation]:
-        """Explain the prediction for every bag.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        output : str, optional
-            See `explain`.
+        """Explain the prediction for every bag, as `explain` does.
 
         Examples
         --------

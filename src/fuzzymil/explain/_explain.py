@@ -30,9 +30,8 @@ from fuzzymil.explain.explanation import (
 )
 from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
-from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.premises import HEDGES, missing_degrees
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched

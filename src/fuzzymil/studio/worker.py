@@ -110,7 +110,7 @@ def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str,
         targets = np.asarray(bags.labels, float).reshape(bags.n_bags, -1)
     settings["constraints"] = Constraints.of(settings["constraints"])
     found = train(rules, bags, targets, callbacks=(note,), **settings)
-    return found.rules, found.touched
+    return found.rules, found.active_bounds
 
 
 def _label(bags: Bags, text: str) -> Any:

@@ -30,10 +30,7 @@ _DIGEST_SIZE = 32
 
 
 class Checkpoint:
-    """The file of one training.
-
-    ``path``: neither the file nor its folder has to exist.
-    """
+    """The file of one training; neither it nor its folder has to exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -80,10 +77,6 @@ class Checkpoint:
 
 class Checkpoints:
     """A folder of checkpoints, and those among them that belong to the current fit.
-
-    Parameters
-    ----------
-    folder : str or path
 
     Examples
     --------
