@@ -53,7 +53,7 @@ def test_outputs_are_logits(model):
     logit = model.rules_.infer(UNSEEN).output[:, 0]
     np.testing.assert_allclose(model.decision_function(UNSEEN), logit)
     np.testing.assert_allclose(model.predict_proba(UNSEEN)[:, 1], 1 / (1 + np.exp(-logit)))
-    assert "logit" in str(model.explain(UNSEEN, bag=0))
+    assert "logit" in str(model.explain(UNSEEN, position=0))
 
 
 def test_no_parameter_of_a_network_is_one_of_theirs():

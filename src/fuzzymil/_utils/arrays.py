@@ -5,7 +5,9 @@ Tensors and data frames are recognized by duck typing, so that their libraries n
 
 from __future__ import annotations
 
+import io
 import reprlib
+import zipfile
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +92,27 @@ def as_array(item: Any) -> Array:
     return array
 
 
-def check_texts(values: Array, what: str) -> None:
-    """Raise if a text in an array has half of a character, which no file can hold."""
+def unpacked(content: bytes) -> dict[str, Array]:
+    """Return the arrays in the content of a ``.npz`` file that is not compressed; raise `InputError` for others."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("it is compressed")  # it could unpack to any size
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as problem:  # errors of many kinds, which NumPy and zipfile do not list
+        raise InputError(f"These are not the arrays that were saved: {problem!s:.100}.") from None
+
+
+def check_texts(values: Array, what: str, given: Any = None) -> None:
+    """Raise if a text in an array has half of a character, which no file can hold, or ends with a zero.
+
+    ``given``: what the array was made from: NumPy leaves out zeros at the end of a text.
+    """
+    texts = given if isinstance(given, list | tuple) else values.tolist() if values.dtype == object else ()
+    for place, text in enumerate(texts if values.ndim == 1 else ()):
+        if isinstance(text, str) and text.endswith("\0"):
+            raise InputError(f"Number {place} of the {what} is {text!r:.60}: remove the zero character at its end.")
     suspects: Any = ()
     if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
         points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)

@@ -12,12 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.errors import MissingExtraError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+_JAX, _COMPUTING = 1_800_000_000, 200_000_000  # bytes of address space: to begin, and at each computation
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
 _user: int | None = None  # the process that computed first
@@ -32,6 +34,8 @@ def require_jax(what: str) -> None:
     """Raise `MissingExtraError` if JAX is not installed; called at the doors to all that it computes."""
     if not has_jax():
         raise MissingExtraError(f'{what} needs JAX, which is not installed: pip install "fuzzymil[train]".')
+    if "jax" not in sys.modules:
+        memory.require_address_space(_JAX, what)
 
 
 def heed_thread_limit() -> None:
@@ -97,6 +101,7 @@ def make_room() -> None:
     from fuzzymil._utils import programs  # deferred: only training needs it, and every command would wait for it
 
     programs.keep()
+    memory.require_address_space(_COMPUTING, "Computing with JAX")
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return
     with _MAPS.open("rb") as maps:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
-from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
@@ -22,6 +22,7 @@ from fuzzymil.estimators.inputs import (
     class_labels,
     compare_features,
     complete_bags,
+    numbers_to_predict,
     one_positive,
     output_names,
     positive_class,
@@ -106,9 +107,8 @@ class RuleEstimator(RuleModel, BaseEstimator):
         given, kind = as_bags(X), type(self).__name__
         require_labels(given, y, "importance")
         reading = self._class_reading()
-        labels = bag_labels(given, y, kind) if reading is None else class_labels(given, y, kind)
+        labels = (numbers_to_predict if reading is None else class_labels)(given, y, kind)
         if reading is None:
-            labels = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y")
             n_labels, n_outputs = labels[0].size, self._n_outputs()
             if n_labels != n_outputs:
                 raise InputError(
@@ -229,6 +229,8 @@ def check_weights(sample_weight: Any, bags: Bags) -> Array:
     """Return one weight per bag, none negative and not all zero."""
     if sample_weight is None:
         return np.ones(bags.n_bags)
+    if np.ndim(sample_weight) == 1 and len(sample_weight) != bags.n_bags:
+        raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {len(sample_weight)}: pass one per bag.")
     weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
     weights = np.asarray(weights, float)
     if not weights.any():
@@ -388,8 +390,7 @@ class BagRegressor(RegressorMixin, Learner):
     def _encode(
         self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool = False, classes: Any = None
     ) -> EncodedLabels:
-        labels = bag_labels(bags, y, type(self).__name__)
-        targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
+        targets = numbers_to_predict(bags, y, type(self).__name__).reshape(bags.n_bags, -1)
         names = target_names(bags, y, targets.shape[1])
         return EncodedLabels(targets, np.zeros(bags.n_bags, int), names, check_weights(sample_weight, bags))
 

@@ -13,19 +13,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.base import RuleEstimator, check_weights, warn_stopped
 from fuzzymil.estimators.inputs import (
-    bag_labels,
     class_labels,
     classes_of_outputs,
     compare_features,
     complete_bags,
     names_of_class,
+    numbers_to_predict,
     one_positive,
     output_names,
     positive_class,
@@ -172,7 +172,7 @@ class ExpertSystem(RuleEstimator):
                     output = np.asarray(rules.infer(bags).output)[:, 0]
                     warn_if_worse_than_chance(output, is_positive, classes[positive], classes[1 - positive])
         elif y is not None or bags.labels is not None:
-            check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
+            numbers_to_predict(bags, y, type(self).__name__)
         rules = self._improve(rules, classes, positive, bags, y, sample_weight)
         record_features(self, bags)
         self._set_fitted(rules, classes, positive)
@@ -609,7 +609,7 @@ class MIMamdani(ExpertSystem):
             raise InputError("Training needs a label for each bag: pass y, or set max_epochs=0.")
         ends = np.array([[output.low, output.high] for output in rules.outputs], float)
         if classes is None:
-            numbers = np.asarray(bag_labels(bags, y, type(self).__name__), float).reshape(bags.n_bags, -1)
+            numbers = numbers_to_predict(bags, y, type(self).__name__).reshape(bags.n_bags, -1)
             if numbers.shape[1] != len(ends):
                 raise InputError(f"These rules have {len(ends)} output(s), but y has {numbers.shape[1]} column(s).")
             return numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -209,7 +210,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
     known = document["estimator"]
     kind = _LOADABLE.get(known) if isinstance(known, str) else None
     if kind is None:
-        raise ModelFileError(f"{name} contains a {known!r}, which this version does not support.")
+        raise ModelFileError(f"{name} contains a {reprlib.repr(known)}, which this version does not support.")
     model = kind(**_decode_settings(document["settings"], kind))
     model._check_settings()
     model.n_features_in_, names = decode_features(document)
@@ -324,7 +325,7 @@ def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
     decoded = {}
     for name, value in settings.items():
         if name not in known:
-            raise ModelFileError(f"The file has a parameter {name!r} that {kind.__name__} does not have.")
+            raise ModelFileError(f"The file has a parameter {name!r:.60} that {kind.__name__} does not have.")
         found = _decode_setting(value)
         if found is not _NOT_SAVED:
             decoded[name] = found
@@ -341,7 +342,7 @@ def _decode_setting(value: Any) -> Any:
             fields = {str(key): _decode_setting(each) for key, each in value[name].items()}
             for field in fields:  # a file must not say where a fit writes
                 if field in _NEVER_SAVED or field not in kind.__dataclass_fields__:
-                    raise ModelFileError(f"The file has a parameter {field!r} that {kind.__name__} may not have.")
+                    raise ModelFileError(f"The file has a parameter {field!r:.60} that {kind.__name__} may not have.")
             return kind(**fields)
     for name, (_, _, decode) in _VALUES.items():
         if name in value:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils import html
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, depth
 from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
 from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
@@ -253,15 +254,19 @@ class RuleModel(ABC):
     def _bags_to_read(self, X: Any) -> Bags:
         """Return ``X`` as bags that the members can infer, if the estimator is fitted and knows their features."""
 
-    def explain(self, X: Any, bag: Any = None, *, output: str | None = None) -> Explanation:
+    def explain(
+        self, X: Any, bag: Any = None, *, position: int | None = None, output: str | None = None
+    ) -> Explanation:
         """Explain the prediction for a bag.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` accepts
-            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
-        bag : id or position, optional
-            The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
+            A single bag, as in ``[instances]``, or several, of which ``bag`` or ``position`` selects one.
+        bag : id, optional
+            The bag to explain, by its id. The bags of a list are numbered from 0.
+        position : int, optional
+            The bag to explain, by its position.
         output : str, optional
             One of ``rules_.output_names``. Default: that of the predicted class; for a regressor, the first.
 
@@ -286,7 +291,10 @@ class RuleModel(ABC):
         True
         """
         bags = self._bags_to_read(X)
-        return explain(self.members_, bags, bag, output=output, reading=self._reading(), coverage=self.coverage_)
+        reading = self._reading()
+        return explain(
+            self.members_, bags, bag, position=position, output=output, reading=reading, coverage=self.coverage_
+        )
 
     def explain_many(self, X: Any, *, output: str | None = None) -> list[Explanation]:
         """Explain the prediction for every bag, as `explain` does.
@@ -392,8 +400,12 @@ class Committee(RuleModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing != "error")
-        bags = compare_features(self, bags)
+        bags = compare_features(self, complete_bags(self, X, allow_missing=self.missing != "error"))
+        if bags.n_bags > 1 and depth(X) == 2 and self.coverage_ is not None and self.coverage_.quantiles[0, -1] > 1:
+            warn_user(
+                f"Each of the {bags.n_bags} rows of X counts as a bag, but the training bags had up to "
+                f"{self.coverage_.quantiles[0, -1]:g} instances. If these rows are one bag, pass [X]."
+            )
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None
         instances = bags.instances if bags.sparse is None else bags.sparse
