@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
@@ -234,7 +233,7 @@ class _State:
             hessian = weighted @ design.T
             hessian[np.diag_indices(len(hessian))] += np.r_[0.0, np.full(len(hessian) - 1, _PATH_RIDGE)]
             cross = weighted @ columns.T
-            curve = np.square(columns) @ bend - (cross * solve(hessian, cross, assume_a="pos")).sum(axis=0)
+            curve = np.square(columns) @ bend - (cross * np.linalg.solve(hessian, cross)).sum(axis=0)
             found[k] = np.square(slopes[k]) / (np.maximum(curve, 0.0) + _PATH_RIDGE)
         return found
 
@@ -271,7 +270,7 @@ def _newton(design: Array, target: Array, share: Array, ridge: float, point: Arr
             bend *= np.maximum(likely * (1 - likely), _LEAST_CURVATURE)
         hessian = (design * bend) @ design.T
         hessian[np.diag_indices(len(hessian))] += penalty
-        step = solve(hessian, design @ (share * left) - penalty * point, assume_a="pos")
+        step = np.linalg.solve(hessian, design @ (share * left) - penalty * point)
         size = 1.0
         for _ in range(_HALVINGS):
             after = cost(point + size * step)
