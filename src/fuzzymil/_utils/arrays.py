@@ -72,9 +72,7 @@ def as_array(item: Any) -> Array:
     if callable(getattr(item, "cpu", None)):
         item = item.cpu()
     if callable(getattr(item, "toarray", None)):
-        raise InputTypeError(
-            "Sparse data was passed, but dense data is required. Use '.toarray()' to convert sparse matrices."
-        )
+        raise InputTypeError("Sparse data was passed, but dense data is required: use '.toarray()'.")
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
         plain = np.array(item.data, dtype=np.float64 if item.dtype.kind in "fiub" else object)
         plain[np.ma.getmaskarray(item)] = None
@@ -120,9 +118,8 @@ def check_texts(values: Array, what: str, given: Any = None) -> None:
         points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)
         suspects = np.flatnonzero(((points >= 0xD800) & (points <= 0xDFFF)).any(axis=1))[:1]
     elif values.dtype.kind == "O":
-        suspects = (
-            n for n, value in enumerate(values.flat) if isinstance(value, str) and half_character(value) is not None
-        )
+        texts = (value if isinstance(value, str) else "" for value in values.flat)
+        suspects = (n for n, text in enumerate(texts) if half_character(text) is not None)
     for place in suspects:
         check_characters(f"Number {place} of the {what}", str(values.flat[place]))
 
@@ -134,9 +131,8 @@ def _is_tensor(item: Any) -> bool:
 def _uneven(rows: Sequence[Any]) -> str:
     counts = [len(row) if isinstance(row, Sequence) else depth(row) and row.shape[0] for row in rows]
     odd = next((r for r, count in enumerate(counts) if count != counts[0]), None)
-    found = (
-        "some are nested more deeply" if odd is None else f"row 0 has {counts[0]} values, row {odd} has {counts[odd]}"
-    )
+    found = f"row 0 has {counts[0]} values, row {odd} has {counts[odd or 0]}"
+    found = "some are nested more deeply" if odd is None else found
     return f"Rows differ in length ({found}): all rows must have the same number of values."
 
 

@@ -106,6 +106,10 @@ class InterruptedTrainingWarning(UserWarning):
     """Ctrl-C ended training early; the model keeps what it has learned."""
 
 
+class EvidenceWarning(UserWarning):
+    """Held-out bags hardly support what was learned."""
+
+
 class UnusedColumnsWarning(UserWarning):
     """Columns of a table were not used; the message says which, why, and what to say to use them."""
 

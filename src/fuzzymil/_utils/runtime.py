@@ -44,17 +44,20 @@ def heed_thread_limit() -> None:
     joblib sets it in its workers so that they do not compete for cores. XLA only reads ``NPROC``, and only before its
     first computation, so this is called on import.
     """
-    granted = os.environ.get("OMP_NUM_THREADS", "")
-    if granted.isdigit() and int(granted) > 0:
-        os.environ.setdefault("NPROC", granted)
+    if granted := _count("OMP_NUM_THREADS"):
+        os.environ.setdefault("NPROC", str(granted))
 
 
 def granted_cores() -> int:
     """Return how many cores compiled programs may use: ``NPROC``, or those available to the process."""
-    granted = os.environ.get("NPROC", "")
-    if granted.isdigit() and int(granted) > 0:
-        return int(granted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _count("NPROC") or here
+
+
+def _count(variable: str) -> int:
+    """Return the number in an environment variable; 0 if there is none."""
+    said = os.environ.get(variable, "")
+    return int(said) if said.isdigit() else 0
 
 
 def in_64_bit() -> contextlib.AbstractContextManager[Any]:

@@ -122,11 +122,11 @@ def _encode_learned(model: Any) -> dict[str, Any]:
         "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
         "coverage": None if model.coverage_ is None else model.coverage_.to_dict(),
         "members": [rules.to_dict() for rules in model.members_],
-        "initial": model.initial_rules_.to_dict(),
     }
     if not hasattr(model, "_state"):
         edited = {"edited": True} if model._edited else {}
-        return found | {"held_out_costs": model.held_out_costs_} | edited
+        return found | {"frontier": _encode_frontier(model.frontier_)} | edited
+    found["initial"] = model.initial_rules_.to_dict()
     scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
     return found | {
         "scaling": {"limited": model._state.scaling.limited, **scaling},
@@ -134,6 +134,41 @@ def _encode_learned(model: Any) -> dict[str, Any]:
         "n_epochs": model._state.n_epochs,
         "keep_prob": model._state.keep_prob,
     }
+
+
+def _encode_frontier(frontier: Any) -> dict[str, Any]:
+    points = [
+        {
+            "size": point.size,
+            "rules": point.rules.to_dict(),
+            "measures": {
+                name: [*map(storage.encode_number, each[:2]), each.n] for name, each in point.measures.items()
+            },
+            "support": storage.encode_number(point.support),
+        }
+        for point in frontier
+    ]
+    return {"chosen": frontier.chosen, "n_folds": frontier.n_folds, "points": points}
+
+
+def _decode_frontier(content: Mapping[str, Any], rules: RuleBase) -> Any:
+    """Return a frontier whose rule bases have the features and outputs of others."""
+    from fuzzymil.learn.choose.frontier import MEASURES, Frontier, FrontierPoint, Measure  # loads scikit-learn
+
+    points = []
+    for each in content["points"]:
+        found = RuleBase.from_dict(each["rules"])
+        check(found.feature_names == rules.feature_names, "the features of the frontier")
+        check(len(found.outputs) == len(rules.outputs), "the outputs of the frontier")
+        measures = {
+            str(name): Measure(storage.decode_number(mean), storage.decode_number(std), int(n))
+            for name, (mean, std, n) in each["measures"].items()
+        }
+        check(MEASURES.keys() >= measures.keys(), "the measures of the frontier")
+        points.append(FrontierPoint.of(int(each["size"]), found, measures, storage.decode_number(each["support"])))
+    sizes, chosen, n_folds = [point.size for point in points], int(content["chosen"]), int(content["n_folds"])
+    check(sizes == sorted(set(sizes)) and 0 <= chosen < len(points) and n_folds >= 0, "the frontier")
+    return Frontier(tuple(points), chosen, n_folds)
 
 
 def load_model(path: storage.Path_) -> Any:
@@ -196,13 +231,12 @@ def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
     members, n_features, n_outputs = saved.members_, saved.n_features_in_, len(saved.rules_.outputs)
     if hasattr(model, "class_weight"):
         model.classes_, model.pos_label_ = saved.classes_, saved.pos_label_
-    initial = RuleBase.from_dict(document["initial"])
     model.coverage_ = saved.coverage_
     if not hasattr(model, "training"):
-        model._set_rules(members, initial, edited=document.get("edited") is True)
-        model.held_out_costs_ = {n: storage.decode_number(cost) for n, cost in document["held_out_costs"].items()}
-        check(bool(np.isfinite([*model.held_out_costs_.values()]).all()), "the held-out costs")
+        model._set_rules(members, edited=document.get("edited") is True)
+        model.frontier_ = _decode_frontier(document["frontier"], members[0])
         return
+    initial = RuleBase.from_dict(document["initial"])
     if hasattr(model, "class_weight"):
         model.calibration_ = saved.calibration_
     history = _decode_history(document["history"])

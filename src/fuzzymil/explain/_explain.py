@@ -403,13 +403,7 @@ class Member:
         self.params, self.masks, self.operators = base.compile()
         self.texts = base.statements()
         self.part_texts = [printer.premise_text(part.expression) for part in base.parts]
-        self.asked = [
-            [
-                (each, inside != part.negated)
-                for each, inside in zip(conditions(part.premise), negations(part.premise), strict=True)
-            ]
-            for part in base.parts
-        ]
+        self.asked = [list(_asked(part)) for part in base.parts]
         self.missing = missing_degrees(self.params.sets, self.masks, self.params.missing_values)
         given = matched(base, bags)
         self.given, self.seen = given.instances, clipped(base, given).instances
@@ -455,12 +449,12 @@ class Member:
         shares = [self._shares(p, log_truth[:, p]) for p in range(len(base.parts))]
         chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(base.parts)]
         met = iter(self._conditions([(p, start + i) for p, instances in enumerate(chosen) for i in instances]))
-        own = [
-            [float(log_degrees[p]) for p, part in enumerate(base.parts) if part.rule == r] for r in range(base.n_rules)
-        ]
+        degrees: list[list[float]] = [[] for _ in base.rules]
+        for part, degree in zip(base.parts, log_degrees.tolist(), strict=True):
+            degrees[part.rule].append(degree)
         deciding = [
-            0 if len(degrees) == 1 else _decides(base, rule.premise, degrees)
-            for rule, degrees in zip(base.rules, own, strict=True)
+            0 if len(own) == 1 else _decides(base, rule.premise, own)
+            for rule, own in zip(base.rules, degrees, strict=True)
         ]
         source = self.bags.source
         found: list[list[PartExplanation]] = [[] for _ in base.rules]
@@ -623,6 +617,12 @@ def _select_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
         return truest.tolist() if len(truest) == part.count and np.isfinite(log_truth[truest[-1]]) else []
     # Among equal shares the instance that satisfies the part best, then the first.
     return [int(np.lexsort((-log_truth, -shares))[0])]
+
+
+def _asked(part: Part) -> Iterator[tuple[Is, bool]]:
+    """Yield the conditions of a part, and whether each is inside an odd number of NOTs."""
+    for condition, inside in zip(conditions(part.premise), negations(part.premise), strict=True):
+        yield condition, inside != part.negated
 
 
 def _decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:

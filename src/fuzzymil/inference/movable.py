@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
@@ -298,95 +297,3 @@ def _log_truth_of_fixed(
         degrees = missing_degrees(sets, masks, missing_values)
     given: Any = Parts(tuple(groups), (), (), ()), sets, masks, "product", "algebraic", x, known, None, degrees
     return np.asarray(log_truth_of_parts(*given))
-
-
-class MovableGaussians:
-    """Conjunctions of Gaussian sets over all features at once, joined over the instances by SOME or ON AVERAGE.
-
-    Values and derivatives are computed by matrix products, which is exact enough for standardized features.
-
-    Shapes: ``centers``, ``widths`` (r, d), ``offsets`` (b + 1,). ``quantifiers``: "some" or "on average", one per rule.
-    ``instances`` (i, d): standardized. ``missing_values`` (t, d): what a missing value stands for. None: it is near
-    every point.
-    """
-
-    def __init__(
-        self,
-        quantifiers: Sequence[str],
-        centers: Array,
-        widths: Array,
-        instances: Array,
-        offsets: Array,
-        missing_values: Array | None = None,
-    ) -> None:
-        self.centers, self.widths = centers, widths
-        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
-        self._owner = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        self._average = np.array([name == "on average" for name in quantifiers], bool)
-        known = ~np.isnan(instances)
-        self._known = None if known.all() else known.astype(float)
-        self._missing_values = None if known.all() else missing_values
-        self._x = np.where(known, instances, 0.0)
-        self._squares = np.square(self._x)
-
-    @property
-    def n_moves(self) -> int:
-        """Two per feature of each rule: its center, and the logarithm of its width."""
-        return 2 * self.centers.size
-
-    def moved(self, moves: Array) -> tuple[Array, Array]:
-        """Return centers and widths after a move, (r, d) each."""
-        shift, wider = moves.reshape(2, *self.centers.shape)
-        return self.centers + _STEP * shift, self.widths * np.exp(wider)
-
-    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
-        """Return the truth (b, r) of the rules after a move, and how its derivatives become those of the move."""
-        centers, widths = self.moved(moves)
-        precision = 0.5 / np.square(widths)
-        x, starts, sizes = self._x, self._starts, self._sizes
-        constant: Array = np.square(centers) * precision
-        constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
-        # In place: these are by far the largest arrays, and to make another takes longer than to fill it.
-        log_truth = x @ (2 * centers * precision).T
-        log_truth -= self._squares @ precision.T
-        log_truth -= constant
-        np.minimum(log_truth, 0.0, out=log_truth)
-        unknown = None
-        if self._missing_values is not None and self._known is not None:
-            unknown = 1 - self._known
-            away = self._missing_values[:, None, :] - centers
-            each = -np.square(away) * precision
-            of_missing = np.logaddexp.reduce(each, axis=0)
-            share_of = np.exp(each - of_missing)  # how much each of the values counts
-            log_truth += unknown @ (of_missing - np.log(len(each))).T
-        truth = np.empty((len(sizes), len(centers)))
-        average = self._average
-        weights = np.exp(log_truth[:, average])
-        truth[:, average] = np.add.reduceat(weights, starts, axis=0) / sizes[:, None]
-        some = log_truth[:, ~average] if average.any() else log_truth
-        greatest = np.maximum.reduceat(some, starts, axis=0)
-        truth[:, ~average] = np.exp(greatest)
-
-        def pullback(slopes: Array) -> Array:
-            # How much each instance counts for each rule, as a sparse matrix (r, i).
-            rows = np.where(some == greatest[self._owner], np.arange(len(x))[:, None], len(x))
-            witnesses = np.minimum.reduceat(rows, starts, axis=0)
-            shape = (len(centers), len(x))
-            places = np.broadcast_to(np.flatnonzero(~average), witnesses.shape)
-            values = (slopes * truth)[:, ~average]
-            share = sparse.csr_matrix((values.ravel(), (places.ravel(), witnesses.ravel())), shape=shape)
-            if average.any():
-                mean = np.zeros(shape)
-                mean[average] = ((slopes[:, average] / sizes[:, None])[self._owner] * weights).T
-                share = sparse.csr_matrix(share + mean)
-            total = np.asarray(share.sum(axis=1)) if self._known is None else share @ self._known
-            near, nearer = share @ x, share @ self._squares
-            by_center = 2 * precision * (near - total * centers)
-            by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))
-            if unknown is not None:
-                often = 2 * precision * (share @ unknown)
-                by_center += often * (share_of * away).sum(axis=0)
-                by_width += often * (share_of * np.square(away)).sum(axis=0)
-            return np.concatenate([_STEP * by_center.ravel(), by_width.ravel()])
-
-        return truth, pullback
