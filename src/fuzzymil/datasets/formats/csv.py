@@ -19,7 +19,16 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, TwoLabelsError
 from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
-from fuzzymil.bags.series import MISSING, PLAIN_NUMBERS, NumberSeries, Series, TextBuilder, TextSeries, is_number
+from fuzzymil.bags.series import (
+    MISSING,
+    PLAIN_NUMBERS,
+    NumberSeries,
+    Series,
+    TextBuilder,
+    TextSeries,
+    is_number,
+    text_bytes,
+)
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
 from fuzzymil.datasets.formats import _fields
 from fuzzymil.datasets.formats._fields import INSTANCE_LABEL, ColumnName
@@ -190,18 +199,27 @@ def _read_by_arrow(file: DataFile, texts: Collection[int], skipped: Collection[i
     numbers = {at: values.to_numpy() for at, values in series.items() if at not in texts}
     if any(np.isnan(values).sum() != series[at].null_count for at, values in numbers.items()):
         return None  # something odd was read as NaN
-    strings = {at: _arrow_text(values) for at, values in series.items() if at in texts}
+    found_texts = {at: _dictionary(values) for at, values in series.items() if at in texts}
+    n_bytes = found.num_rows * (26 * len(numbers) + _PER_ROW)
+    n_bytes += sum(
+        text_bytes(found.num_rows, len(each.dictionary), each.dictionary.nbytes) for each in found_texts.values()
+    )
+    file.require(n_bytes, f"has {found.num_rows:,} rows of {width:,} columns")
+    strings = {
+        at: TextSeries(each.dictionary.to_pylist(), each.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+        for at, each in found_texts.items()
+    }
     return Rows(numbers, strings, np.arange(skip + 1, skip + 1 + found.num_rows))
 
 
-def _arrow_text(column: Any) -> TextSeries:
+def _dictionary(column: Any) -> Any:
+    """Return a column of text as its distinct values, and which of them each row has."""
     import pyarrow
 
     found = column.combine_chunks()
     if isinstance(found, pyarrow.ChunkedArray):  # more text than one array can hold
         found = pyarrow.concat_arrays([chunk.cast(pyarrow.large_string()) for chunk in found.chunks])
-    found = found.dictionary_encode()
-    return TextSeries(found.dictionary.to_pylist(), found.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+    return found.dictionary_encode()
 
 
 _MISSING_IN_ANY_CASE = [

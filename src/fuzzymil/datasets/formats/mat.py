@@ -236,6 +236,7 @@ _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16,
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
+_AS_NUMBERS = 16  # bytes that a value takes once more: as a number, and in the order of the bags
 _DEEPEST = 30  # cells and structs in one another
 _HEADER = 128
 
@@ -395,7 +396,7 @@ class _Reader:
         values = self._numbers(real)
         if len(values) != math.prod(shape):
             raise DamagedError(f"an array of shape {shape} has {len(values):,} values")
-        self._budget.take(len(values) * kind.itemsize)
+        self._budget.take(len(values) * (kind.itemsize + _AS_NUMBERS))
         found: Array = values.astype(np.bool_ if options & _LOGICAL else kind)
         if options & _COMPLEX:
             imaginary = self._numbers(self._element(rest, real.end))
@@ -491,7 +492,7 @@ def _dense_of_sparse(rows: Array, columns: Array, values: Array, shape: tuple[in
         0 <= int(rows.min()) <= int(rows.max()) < shape[0] and 0 <= int(columns.min()) <= int(columns.max()) < shape[1]
     ):
         raise DamagedError(f"a sparse array of shape {shape} has a value outside")
-    budget.take(8 * math.prod(shape))
+    budget.take((8 + _AS_NUMBERS) * math.prod(shape))
     dense = np.zeros(shape, dtype=np.float64)
     dense[rows, columns] = values
     return dense

@@ -21,6 +21,7 @@ _COUNTS = re.compile(r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$")  # an optional fir
 _PAIRS = re.compile(r"(?:\s+[0-9]+:[^\s:]+)*\s*")
 _MOST_DIGITS = 18  # of the number of a feature
 _BLOCK = 1 << 18  # fields that are text at a time
+_PER_ROW, _PER_PAIR = 120, 48  # bytes, besides those of the dense array
 
 
 def is_svmlight(file: DataFile, bag: object) -> bool:
@@ -83,8 +84,10 @@ class _Pairs:
         self.lines.append(line)
         self._counts.append(len(fields) // 2)
         self._fields += fields
-        if len(self._fields) >= _BLOCK:
+        if len(self._fields) + len(self.lines) - self._first >= _BLOCK:
             self._convert()
+            n_bytes = _PER_ROW * len(self.lines) + _PER_PAIR * sum(map(len, self._values))
+            self.file.require(n_bytes, f"has more than {len(self.lines):,} instances")
 
     def _convert(self) -> None:
         fields, counts = self._fields, self._counts[self._first :]
@@ -119,7 +122,7 @@ class _Pairs:
             raise file.error("contains no features: expected pairs of number:value; download it again")
         # The array, a copy in the order of the bags, a mask; and a name for each feature.
         file.require(
-            wide * (24 * n_rows + 100),
+            wide * (24 * n_rows + 100) + _PER_ROW * n_rows + _PER_PAIR * len(values),
             f"has {n_rows:,} instances with {wide:,} features, too many for a dense array",
         )
         order = np.lexsort((places, at))
