@@ -13,7 +13,7 @@ from fuzzymil.cli.fit import _scorecard
 
 def test_fit_reports_what_it_read_and_learned(desk):
     stderr, stdout = (desk / "stderr.txt").read_text(), (desk / "stdout.txt").read_text()
-    for fact in ("boxes.csv", "'box'", "'color'", "12 bags", "36 instances (3 per bag)", "2 features"):
+    for fact in ("boxes.csv", "'box'", "'color'", "12 bags", "36 instances", "2 features, 3 instances per bag"):
         assert fact in stderr
     assert "blue (6 bags), red (6 bags)" in stderr
     assert "Guessed" not in stderr

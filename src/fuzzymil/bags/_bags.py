@@ -372,8 +372,11 @@ class Bags:
         if not self.is_large_sparse:
             yield self
             return
-        rows = max(_AT_ONCE // self.n_features, 1)
-        first = 0
+        yield from self.runs(_AT_ONCE)
+
+    def runs(self, n_values: int) -> Iterator[Bags]:
+        """Yield the bags in runs of at most so many values, or of a single bag."""
+        rows, first = max(n_values // self.n_features, 1), 0
         while first < self.n_bags:
             last = int(np.searchsorted(self.offsets, self.offsets[first] + rows, side="right")) - 1
             last = max(last, first + 1)

@@ -57,56 +57,44 @@ def format_names(incomplete: str) -> Iterator[str]:
     return (name for name in FORMATS if name.startswith(incomplete))
 
 
+def option(metavar: str | None, help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
+    """Return an option with a value, or without ``metavar`` a flag; ``names``: default: that of the parameter."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **settings)
+
+
+def _data(metavar: str, help: str, **settings: Any) -> Any:
+    return option(metavar, help, panel="Data", show_default=False, **settings)
+
+
+def argument(metavar: str, help: str, **settings: Any) -> Any:
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **settings)
+
+
 # ---------------------------------------------------------------------- arguments, and options of their own
 
-Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="File with the bags; - reads standard input.", show_default=False)
-]
-Model = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="Model file written by fit; - reads standard input.", show_default=False),
-]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default: standard output).")
-]
+Data = Annotated[Path, argument("DATA", "File with the bags; - reads standard input.")]
+Model = Annotated[Path, argument("MODEL", "Model file written by fit; - reads standard input.")]
+Output = Annotated[Path | None, option("FILE", "File to write (default: standard output).", "--output", "-o")]
 Group = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. "
-        "It is not used as a feature.",
-        rich_help_panel="Data",
+    _data(
+        "COLUMN",
+        "Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. It "
+        "is not used as a feature.",
     ),
 ]
-DataFolder = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Folder with the benchmark files (default: $FUZZYMIL_DATA, or download)."),
-]
+Id = Annotated[str | None, option("ID", "ID of the bag to explain.", "--id")]
+Folds = Annotated[int, option("NUMBER", "Number of cross-validation folds.", min=2)]
 OfClass = Annotated[
     str | None,
-    typer.Option(
-        "--class",
-        metavar="CLASS",
-        help="The class to show (default: of two, the positive one; of several, all or the first).",
-    ),
+    option("CLASS", "The class to show (default: of two, the positive one; of several, all or the first).", "--class"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Random seed.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="NUMBER",
-        min=1,
-        help="Number of processes (default: one per core, if there is enough work to make their start worthwhile).",
-    ),
-]
+AsJson = Annotated[bool, option(None, "Print the result as JSON.", "--json")]
+Seed = Annotated[int, option("NUMBER", "Random seed.", min=0)]
 
 
 # ---------------------------------------------------------------------- how data is read
-
-
-def _data(metavar: str, help: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="Data", show_default=False, **settings)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -171,8 +159,5 @@ class TrainingData(NewData):
         _data("COLUMNS", "Columns of dates, and what to make of them, as in day=date+weekday+hour+elapsed."),
     ] = None
     exclude_text: Annotated[
-        bool,
-        typer.Option(
-            "--exclude-text", help="Use no text columns, except for those that are named.", rich_help_panel="Data"
-        ),
+        bool, option(None, "Use no text columns, except for those that are named.", "--exclude-text", panel="Data")
     ] = False

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from fuzzymil._utils import programs
-from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import emit, emit_json
+from fuzzymil.cli._options import AsJson, option
 
 
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil cache", "fuzzymil cache --clear"))
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all programs.")] = False,
-    as_json: _options.AsJson = False,
+    clear: Annotated[bool, option(None, "Remove all programs.", "--clear")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show where compiled programs are kept, or remove them.
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil._utils.storage import own_names
-from fuzzymil.cli import _options
+from fuzzymil.cli import _console
 from fuzzymil.cli._app import DATA, Application, Group, app, examples
-from fuzzymil.cli._console import (
-    STANDARD,
-    check_folder,
-    check_not_input,
-    check_target,
-    emit,
-    emit_json,
-    emit_table,
-    is_terminal,
-    note,
-)
+from fuzzymil.cli._console import STANDARD, emit, emit_json, emit_table, is_terminal, note
 from fuzzymil.cli._inputs import Columns, read_data, summary
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, argument, format_names, option
 from fuzzymil.cli._settings import Task, TaskOption, chosen_task
 
 if TYPE_CHECKING:
@@ -50,46 +40,35 @@ def set_names(incomplete: str) -> list[str]:
 
 
 @data.command("list", epilog=examples("fuzzymil data list"))
-def list_sets(as_json: _options.AsJson = False) -> None:
+def list_sets(as_json: AsJson = False) -> None:
     """List the benchmark datasets."""
-    import dataclasses
-
     from fuzzymil.datasets import BENCHMARKS
 
+    sets = [dataclasses.asdict(known) for known in BENCHMARKS.values()]
     if as_json:
-        emit_json([dataclasses.asdict(known) for known in BENCHMARKS.values()])
+        emit_json(sets)
         return
-    emit_table(
-        ["name", "title", "bags", "positive", "instances", "features"],
-        [
-            [
-                known.name,
-                known.title,
-                *(str(n) for n in (known.n_bags, known.n_positive, known.n_instances, known.n_features)),
-            ]
-            for known in BENCHMARKS.values()
-        ],
-        left=2,
-    )
+    shown = ("name", "title", "n_bags", "n_positive", "n_instances", "n_features")
+    rows = [[str(known[name]) for name in shown] for known in sets]
+    emit_table([name.removeprefix("n_") for name in shown], rows, left=2)
     note("License and reference: fuzzymil data describe NAME. Download: fuzzymil data fetch NAME.")
 
 
 @data.command(epilog=examples("fuzzymil data fetch musk1 musk2 -o data"))
 def fetch(
     names: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME", help="Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
+        list[str], argument("NAME", "Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names)
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the CSV files.")] = Path(
-        "."
-    ),
-    folder: _options.DataFolder = None,
-    as_json: _options.AsJson = False,
+    output: Annotated[Path, option("FOLDER", "Folder for the CSV files.", "--output", "-o")] = Path("."),
+    folder: Annotated[
+        Path | None, option("FOLDER", "Folder with the benchmark files (default: $FUZZYMIL_DATA, or download).")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Download benchmark datasets, verify them and write them as CSV."""
     from fuzzymil import datasets
 
-    check_folder(output)
+    _console.check_folder(output)
     for name in names:
         datasets.describe(name)  # check all names before fetching the first
     output.mkdir(parents=True, exist_ok=True)
@@ -115,36 +94,31 @@ def fetch(
 def describe(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA",
-            help="File with bags (- reads standard input), or the name of a benchmark dataset.",
+        argument(
+            "DATA",
+            "File with bags (- reads standard input), or the name of a benchmark dataset.",
             autocompletion=set_names,
-            show_default=False,
         ),
     ],
     *,
-    reading: _options.TrainingData,
+    reading: TrainingData,
     diagnosis: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            None,
+            "Whether to find out which bag problem the data pose (default: with --label).",
             "--diagnose/--no-diagnose",
-            help="Whether to find out which bag problem the data pose (default: with --label).",
-            show_default=False,
         ),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help=f"Show all features, not only the first {_MOST_FEATURES}.")
-    ] = False,
+    every: Annotated[bool, option(None, f"Show all features, not only the first {_MOST_FEATURES}.", "--all")] = False,
     task: TaskOption = Task.auto,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Summarize a file with bags, or a benchmark dataset.
 
     With --label, it also compares kinds of rules with simple methods on held-out bags: which bag problem do you have?
     """
-    import dataclasses
-
     from fuzzymil import datasets
     from fuzzymil.datasets import BENCHMARKS
 
@@ -176,13 +150,9 @@ def describe(
     shown = found["features"] if every else found["features"][:_MOST_FEATURES]
     numbers = [each for each in shown if "categories" not in each]
     if numbers:
-        emit_table(
-            ["feature", "min", "mean", "max", "missing"],
-            [
-                [each["name"], *(_shown(each, key) for key in ("min", "mean", "max")), str(each["missing"])]
-                for each in numbers
-            ],
-        )
+        ends = ("min", "mean", "max")
+        rows = [[each["name"], *(_shown(each, key) for key in ends), str(each["missing"])] for each in numbers]
+        emit_table(["feature", *ends, "missing"], rows)
     categories = [each for each in shown if "categories" in each]
     if categories:
         emit("\nCategories, and their numbers of instances")
@@ -273,33 +243,29 @@ def _described(bags: Bags) -> dict[str, Any]:
     )
 )
 def convert(
-    source: _options.Data,
+    source: Data,
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="TARGET",
-            help="File to write; its extension sets the format: .csv, .txt, .svm, .arff, .mat, .parquet, or none for a "
+        argument(
+            "TARGET",
+            "File to write; its extension sets the format: .csv, .txt, .svm, .arff, .mat, .parquet, or none for a "
             "folder of .npy files. - writes CSV to standard output.",
-            show_default=False,
         ),
     ],
     *,
-    reading: _options.TrainingData,
+    reading: TrainingData,
     to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT", autocompletion=_options.format_names, help="Output format (default: by the extension)."
-        ),
+        str | None, option("FORMAT", "Output format (default: by the extension).", autocompletion=format_names)
     ] = None,
-    as_json: _options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Convert bags to another file format."""
     from fuzzymil.datasets import write_bags
 
     if target.suffix if to is None else to != "npy":
-        check_target(target, source)
+        _console.check_target(target, source)
     else:
-        check_not_input(target, source)
+        _console.check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
     bags = read_data(source, Columns.of(reading)).bags

@@ -8,14 +8,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils import storage
 from fuzzymil._version import __version__
-from fuzzymil.cli import _options
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
+from fuzzymil.cli._options import AsJson, Seed, option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,10 +30,10 @@ WIDTH = 80  # columns
 @app.command(rich_help_panel=MORE, epilog=examples("fuzzymil demo --output my-demo"))
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the figure, model, report and numbers.")
+        Path, option("FOLDER", "Folder for the figure, model, report and numbers.", "--output", "-o")
     ] = Path("fuzzymil-demo"),
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Find the paper's two concepts in bags of points, and explain a prediction."""
     check_folder(output)

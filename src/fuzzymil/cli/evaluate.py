@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
+from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, listed_names, option
 from fuzzymil.cli._processes import helped_fits
 from fuzzymil.cli._settings import Learner, Task, TaskOption, chosen_task, positive_label
 
@@ -58,28 +58,29 @@ class Trial:
     ),
 )
 def evaluate(
-    data: _options.Data,
+    data: Data,
     *,
-    reading: _options.TrainingData,
-    group: _options.Group = None,
+    reading: TrainingData,
+    group: Group = None,
     task: TaskOption = Task.auto,
-    folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
-    repeats: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Number of repetitions, each with different folds.")
-    ] = 1,
+    folds: Folds = 10,
+    repeats: Annotated[int, option("NUMBER", "Number of repetitions, each with different folds.", min=1)] = 1,
     compare: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="METHOD",
+        option(
+            "METHOD",
+            "Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such as "
+            "MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
             autocompletion=method_names,
-            help="Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such "
-            "as MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
         ),
     ] = None,
     learner: Learner,
-    seed: _options.Seed = 0,
-    jobs: _options.Jobs = None,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int | None,
+        option("NUMBER", "Number of processes (default: one per core, if there is enough work to be worth it).", min=1),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Estimate held-out accuracy by cross-validation, and compare with other methods.
 
@@ -87,10 +88,7 @@ def evaluate(
     folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
     predict.
     """
-    columns = Columns.of(reading)
-    if group is not None:
-        columns = dataclasses.replace(columns, keep=(group,))
-    source = read_data(data, columns, labels=True)
+    source = read_data(data, Columns.of(reading, group), labels=True)
     groups = None if group is None else source.bags.per_bag(group)
     kind = chosen_task(task, source.bags)
     model = learner.estimator(kind, source.bags.labels, seed)
@@ -99,18 +97,20 @@ def evaluate(
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
     with helped_fits(len(splits), source.bags, jobs):
-        finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
+        finished = _run(
+            trials, lambda trial: _cross_validate(trial, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
+        )
     some = any(trial.results for trial in trials)
     if some or as_json:
         kept = None if groups is None else {"column": group, "n_groups": len(set(groups.tolist()))}
         _show(trials, source.bags, n_folds, repeats, kept, as_json=as_json)
     if finished:
-        failures = [f"{trial.title} failed: {trial.failure}" for trial in trials if trial.failure is not None]
-        for words in failures:
-            note(in_options(words))
+        for trial in trials:
+            if trial.failure is not None:
+                note(in_options(f"{trial.title} failed: {trial.failure}"))
         if trials[0].failure is not None:
             raise typer.Exit(1)
-    if not finished:
+    else:
         note(f"Interrupted: {'the table shows the folds finished so far' if some else 'no fold was finished'}.")
         raise typer.Exit(130)
 
@@ -120,8 +120,7 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, pos_labe
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
     classes = kind is Task.classification
-    given = [FOREST] if names is None else names
-    wanted = list(dict.fromkeys(part.strip() for name in given for part in name.split(",") if part.strip()))
+    wanted = list(dict.fromkeys(listed_names([FOREST] if names is None else names)))
     if wanted == [NONE]:
         return []
     if NONE in wanted:
@@ -170,9 +169,7 @@ def _splits(bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task, gro
     return [split for each in divided for split in each.split(nothing, bags.labels, groups)]
 
 
-def _run(
-    trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind: Task, jobs: int | None, *, quiet: bool
-) -> bool:
+def _run(trials: list[Trial], cross_validate: Callable[[Trial], None]) -> bool:
     """Cross-validate all methods on the same folds; return False after Ctrl-C.
 
     What goes wrong with one method is noted, and the others go on: they may have taken hours.
@@ -180,7 +177,7 @@ def _run(
     try:
         for trial in trials:
             try:
-                _cross_validate(trial, bags, splits, n_folds, kind, jobs, quiet=quiet)
+                cross_validate(trial)
             except Exception as problem:
                 if len(trials) == 1 and not trial.results:
                     raise
@@ -243,11 +240,8 @@ def _area(fold: Fold) -> float:
     from fuzzymil._utils.statistics import area_under_roc, ranking_scores
 
     classes, scores = fold.model.classes_, ranking_scores(fold.decisions, fold.probabilities)
-    if scores is None or len(np.unique(fold.truth)) < len(
-        classes
-    ):  # groups that stay together may leave a fold without a class
-        return float("nan")
-    return area_under_roc(fold.truth, scores, classes)
+    complete = len(np.unique(fold.truth)) == len(classes)  # unless groups that stay together leave a class out
+    return float("nan") if scores is None or not complete else area_under_roc(fold.truth, scores, classes)
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -256,11 +250,9 @@ def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
     found = {}
     for name in results[0] if results else ():
-        values = [result[name] for result in results if not np.isnan(result[name])]
-        if not values:
-            continue
-        spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-        found[name] = {"mean": float(np.mean(values)), "std": spread, "n": len(values)}
+        if values := [result[name] for result in results if not np.isnan(result[name])]:
+            spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+            found[name] = {"mean": float(np.mean(values)), "std": spread, "n": len(values)}
     return found
 
 
@@ -275,37 +267,22 @@ def _show(
     found = [(trial, _summary(trial.results)) for trial in trials]
     comparisons = [_compared(trials[0], other, n_folds) for other in trials[1:]]
     if as_json:
-        emit_json(
-            {
-                "n_bags": bags.n_bags,
-                "n_folds": n_folds,
-                "n_repeats": n_repeats,
-                "groups": groups,
-                "methods": [
-                    {
-                        "method": trial.title,
-                        "seconds": trial.seconds,
-                        "measures": measures,
-                        "folds": trial.results,
-                        **({} if trial.failure is None else {"failed": trial.failure}),
-                    }
-                    for trial, measures in found
-                ],
-                "comparisons": [dataclasses.asdict(each) for each in comparisons if each is not None],
-            }
-        )
+        methods = [
+            {"method": trial.title, "seconds": trial.seconds, "measures": measures, "folds": trial.results}
+            | ({} if trial.failure is None else {"failed": trial.failure})
+            for trial, measures in found
+        ]
+        facts = {"n_bags": bags.n_bags, "n_folds": n_folds, "n_repeats": n_repeats, "groups": groups}
+        tested = [dataclasses.asdict(each) for each in comparisons if each is not None]
+        emit_json(facts | {"methods": methods, "comparisons": tested})
         return
     names = _shown(next(measures for _, measures in found if measures))
-    rows = [
-        [
-            trial.title,
-            *(_spread(measures, name) if trial.results else "failed" for name in names),
-            str(len(trial.results)),
-            f"{trial.seconds / len(trial.results):.2f}" if trial.results else "-",
-        ]
-        for trial, measures in found
-        if trial.results or trial.failure is not None
-    ]
+    rows = []
+    for trial, measures in found:
+        if n := len(trial.results):
+            rows.append([trial.title, *(_spread(measures, name) for name in names), str(n), f"{trial.seconds / n:.2f}"])
+        elif trial.failure is not None:
+            rows.append([trial.title, *("failed" for _ in names), "0", "-"])
     emit_table(["method", *names, "folds", "s/fit"], rows)
     emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
     if groups is not None:
@@ -353,11 +330,12 @@ def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
 
 def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:
     """Say in words which of two methods is better, and by how much."""
-    better: list[str] = []
-    worse: list[str] = []
-    for name, test in tests.items():
-        if test.low > 0 or test.high < 0:
-            (better if (test.mean > 0) != (name in _LESS_IS_BETTER) else worse).append(name)
+    wins = {
+        name: (test.mean > 0) != (name in _LESS_IS_BETTER)
+        for name, test in tests.items()
+        if test.low > 0 or test.high < 0
+    }
+    better, worse = ([name for name, wins_here in wins.items() if wins_here is kind] for kind in (True, False))
     if better and worse:
         words = f"{own} is better than {other} in {' and '.join(better)}, and worse in {' and '.join(worse)}"
     elif better or worse:

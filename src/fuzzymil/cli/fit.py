@@ -13,18 +13,10 @@ import typer
 
 from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
-from fuzzymil.cli import _options
 from fuzzymil.cli._app import LEARN, app, examples
-from fuzzymil.cli._console import (
-    STANDARD,
-    check_folder,
-    check_target,
-    emit,
-    emit_json,
-    is_terminal,
-    note,
-)
+from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
 from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
 
 _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
@@ -42,34 +34,30 @@ _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
     ),
 )
 def fit(
-    data: _options.Data,
+    data: Data,
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Model file to write; - is standard output.")
-    ] = Path("model.json"),
-    reading: _options.TrainingData,
+    output: Annotated[Path, option("FILE", "Model file to write; - is standard output.", "--output", "-o")] = Path(
+        "model.json"
+    ),
+    reading: TrainingData,
     task: TaskOption = Task.auto,
     learner: Learner,
     resumed: Annotated[
-        Path | None,
-        typer.Option("--continue", metavar="MODEL", help="Continue training this model with its own settings."),
+        Path | None, option("MODEL", "Continue training this model with its own settings.", "--continue")
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Save the training state here every few seconds. To resume after an interruption, run the same "
-            "command again; the result is the same as without the interruption.",
+        option(
+            "FOLDER",
+            "Save the training state here every few seconds. To resume after an interruption, run the same command "
+            "again; the result is the same as without the interruption.",
         ),
     ] = None,
     stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream", help="Read a Parquet file in parts, for data larger than memory.", rich_help_panel="Data"
-        ),
+        bool, option(None, "Read a Parquet file in parts, for data larger than memory.", "--stream", panel="Data")
     ] = False,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Learn rules from labeled bags and save the model.
 
@@ -136,17 +124,19 @@ def _train(
     model: Any, bags: Any, changes: dict[str, Any] | None, checkpoint: Path | None, *, verbose: bool
 ) -> tuple[Any, bool]:
     """Return the fitted model, and whether Ctrl-C interrupted it; given changes, a model is trained further."""
-    from fuzzymil.estimators import Training, train_rules
-
     resumes = changes is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if hasattr(model, "training"):
+            from fuzzymil.estimators import Training
+
             before = model.training or Training()
             now = dataclasses.replace(before, checkpoint=checkpoint, warm_start=resumes, **changes or {})
             model.set_params(training=now, verbose=verbose).fit(bags)
             model.set_params(training=dataclasses.replace(now, checkpoint=None, warm_start=False), verbose=False)
         elif resumes and not hasattr(model, "threshold"):
+            from fuzzymil.estimators import Training, train_rules
+
             rules = train_rules(
                 model.rules_,
                 bags,

@@ -6,13 +6,11 @@ import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.cli import _options
 from fuzzymil.cli._app import USE, app, examples
 from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
+from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, listed_names, option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,42 +51,30 @@ _OF_NO_CLASS = (Kind.space, Kind.curves, Kind.importance)
     ),
 )
 def plot(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot: one of the above.", show_default=False)],
-    model: _options.Model,
+    kind: Annotated[Kind, argument("KIND", "What to plot: one of the above.")],
+    model: Model,
     data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="DATA",
-            help="File with bags; not required for membership, curves, surface and shapes.",
-            show_default=False,
-        ),
+        Path | None, argument("DATA", "File with bags; not required for membership, curves, surface and shapes.")
     ] = None,
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf (default: KIND.png)."),
+        Path | None, option("FILE", "File to write: .png, .svg or .pdf (default: KIND.png).", "--output", "-o")
     ] = None,
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain, or to highlight in space.")
-    ] = None,
-    x: Annotated[str | None, typer.Option(metavar="FEATURE", help="Horizontal axis of surface and space.")] = None,
-    y: Annotated[str | None, typer.Option(metavar="FEATURE", help="Vertical axis of surface and space.")] = None,
+    id: Annotated[str | None, option("ID", "ID of the bag to explain, or to highlight in space.", "--id")] = None,
+    x: Annotated[str | None, option("FEATURE", "Horizontal axis of surface and space.")] = None,
+    y: Annotated[str | None, option("FEATURE", "Vertical axis of surface and space.")] = None,
     feature: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FEATURE", help="Feature of effect (repeatable; default: those that move the prediction most)."
-        ),
+        option("FEATURE", "Feature of effect (repeatable; default: those that move the prediction most)."),
     ] = None,
-    of_class: _options.OfClass = None,
+    of_class: OfClass = None,
     scoring: Annotated[
         str | None,
-        typer.Option(
-            metavar="SCORE", help="What importance measures, such as roc_auc or neg_log_loss (default: accuracy or R²)."
-        ),
+        option("SCORE", "What importance measures, such as roc_auc or neg_log_loss (default: accuracy or R²)."),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
-    reading: _options.NewData,
-    as_json: _options.AsJson = False,
+    title: Annotated[str | None, option("TEXT", "Title of the figure.")] = None,
+    reading: NewData,
+    as_json: AsJson = False,
 ) -> None:
     """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
 
@@ -119,9 +105,9 @@ def plot(
         )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
-    for option, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
+    for name, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
         if given is not None and kind is not owner:
-            raise ParameterError(f"{option} is for plot {owner}, not for plot {kind}: omit it.")
+            raise ParameterError(f"{name} is for plot {owner}, not for plot {kind}: omit it.")
     about = None if of_class is None else _about(kind, fitted, of_class)
     numbers = _numbers(kind, fitted, bags, feature, scoring, about)
     write_figure(_figure(kind, fitted, source, bags, id, (x, y), title, about, numbers), target)
@@ -163,7 +149,7 @@ def _numbers(
         return None
     from fuzzymil.plots import EffectDisplay
 
-    named = None if features is None else list(_options.listed_names(features))
+    named = None if features is None else list(listed_names(features))
     return EffectDisplay.from_model(model, bags, named, pos_label=None if about is None else about.label).effects
 
 

@@ -217,7 +217,7 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     >>> write_bags(BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]], ["width"]), 4), path)
     >>> stream = stream_bags(path)
     >>> stream
-    BagStream(1 part)
+    BagStream(8 bags, 8 instances, 1 feature, 1 part)
     >>> stream.part(0).ids
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
@@ -226,8 +226,7 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     if known.read_parts is None:
         raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
     with _within_memory(file):
-        table = known.read_parts(path, bag=bag, label=label, drop=drop)
-    return BagStream(table.part, table.n_parts)
+        return known.read_parts(path, bag=bag, label=label, drop=drop)
 
 
 def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from fuzzymil.bags import Bags
+from fuzzymil.bags import Bags, BagStream
 from fuzzymil.bags.table import ColumnOptions
 from fuzzymil.datasets.formats._fields import ColumnName, named_columns
 from fuzzymil.datasets.formats.files import DataFile
@@ -39,8 +39,7 @@ class Format:
     columns : callable, optional
         ``columns(file, bag, label)`` returns the columns of the bag id and the label. Default: by their names.
     read_parts : callable, optional
-        ``read_parts(path, bag=, label=, drop=)`` returns an object with ``n_parts`` and ``part(number)``, to stream
-        files that do not fit in memory.
+        ``read_parts(path, bag=, label=, drop=)`` returns a `BagStream` of a file that does not fit in memory.
     write_parts : callable, optional
         ``write_parts(parts, path)`` writes an iterable of `Bags` to one file.
     takes_columns : bool
@@ -60,7 +59,7 @@ class Format:
     rank: int = 1
     column_names: Callable[[DataFile], list[str]] | None = None
     columns: Callable[[DataFile, Any, Any], tuple[ColumnName, ColumnName]] | None = None
-    read_parts: Callable[..., Any] | None = None
+    read_parts: Callable[..., BagStream] | None = None
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
     takes_columns: bool = True
     takes_options: bool = False

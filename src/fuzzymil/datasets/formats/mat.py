@@ -118,33 +118,11 @@ def _matrix(file: DataFile, value: Any, what: str) -> Array:
 def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
     for value in variables.values():
         names = {} if not isinstance(value, np.ndarray) else {name.lower(): name for name in value.dtype.names or ()}
-        if not any(name in names for name in INSTANCES):
-            continue
-        fields = {name: [element[name] for element in value.reshape(-1)] for name in names.values()}
-        parts = [_matrix(file, part, f"bag {b + 1}") for b, part in enumerate(_named(fields, INSTANCES))]
-        labels = _named(fields, LABELS) if label is None else variables[str(label)]
-        ids = _named(fields, NAMES)
-        return Bags.from_list(
-            parts,
-            labels=None if labels is None else _column(file, _objects(labels), "labels"),
-            ids=None if ids is None else _column(file, _objects(ids), "bag ids"),
-        )
+        if any(name in names for name in INSTANCES):
+            fields = {name: value[name].reshape(-1) for name in names.values()}
+            labels = _named(fields, LABELS) if label is None else variables[str(label)]
+            return _bags(file, _named(fields, INSTANCES), labels, _named(fields, NAMES))
     return None
-
-
-def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
-    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
-    rows = _named(variables, INSTANCES)
-    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
-    return matrix and (bag is not None or _named(variables, BAGS) is not None)
-
-
-def _objects(values: Any) -> Array:
-    if isinstance(values, np.ndarray):
-        return values
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
 
 
 def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
@@ -153,16 +131,27 @@ def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags 
             continue
         paired = value.ndim == 2 and value.shape[1] == 2 and all(np.size(item) == 1 for item in value[:, 1])
         cells = value[:, 0] if paired else value.reshape(-1)
-        if not all(np.asarray(cell).dtype.kind in "fiub" for cell in cells):
-            continue
-        if max(np.size(cell) for cell in cells) == 1 and not paired:
-            continue  # a column of ids or labels
-        parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
-        if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
-            parts = [part.T for part in parts]  # one instance per column
-        labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
-        return Bags.from_list(parts, labels=None if labels is None else _column(file, labels, "labels"))
+        # Cells of one number each are a column of ids or labels.
+        if all(np.asarray(cell).dtype.kind in "fiub" for cell in cells) and (paired or max(map(np.size, cells)) > 1):
+            labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
+            return _bags(file, cells, labels, None)
     return None
+
+
+def _bags(file: DataFile, cells: Array, labels: Any, ids: Any) -> Bags:
+    """Return bags from one matrix each."""
+    parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
+    if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
+        parts = [part.T for part in parts]  # one instance per column
+    target = None if labels is None else _column(file, labels, "labels")
+    return Bags.from_list(parts, labels=target, ids=None if ids is None else _column(file, ids, "bag ids"))
+
+
+def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
+    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
+    rows = _named(variables, INSTANCES)
+    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+    return matrix and (bag is not None or _named(variables, BAGS) is not None)
 
 
 def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: object) -> Bags:
@@ -175,8 +164,7 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
             f"each row in one of {', '.join(BAGS)} and labels in one of {', '.join(LABELS)}; rename the variables, or "
             "choose them with bag=... and label=..."
         )
-    instances = _matrix(file, rows, "the instances")
-    ids = _column(file, owners, "bag ids")
+    instances, ids = _matrix(file, rows, "the instances"), _column(file, owners, "bag ids")
     if len(ids) != len(instances):
         raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: it needs one id per row")
     target = None if labels is None else _column(file, labels, "labels")
@@ -194,7 +182,7 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
         instances,
         ids,
         labels=target,
-        feature_names=None if names is None else [str(name) for name in _column(file, names, "feature names")],
+        feature_names=None if names is None else _column(file, names, "feature names").astype(str).tolist(),
         instance_labels=None if truth is None else _column(file, truth, "instance labels"),
     )
 
@@ -277,27 +265,21 @@ def read_variables(content: bytes) -> dict[str, Any]:
     return _Reader(order).variables(memoryview(content)[_HEADER:])
 
 
-class _Budget:
-    """Counts what has been allocated."""
+class _Reader:
+    """Reads the variables of a file, and counts what it allocates."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: str) -> None:
+        self._order = order
         self._allowed = memory.budget()
         self._taken = 0
 
-    def take(self, n_bytes: int) -> None:
+    def _take(self, n_bytes: int) -> None:
         self._taken += n_bytes
         if self._taken > self._allowed:
             raise TooLargeError(self._taken)
 
-
-class _Reader:
-    """Reads the variables of a file."""
-
-    def __init__(self, order: str) -> None:
-        self._order = order
-        self._budget = _Budget()
-
     def variables(self, content: memoryview) -> dict[str, Any]:
+        """Return all variables by name."""
         found: dict[str, Any] = {}
         at = 0
         while at < len(content):
@@ -306,8 +288,7 @@ class _Reader:
             element = self._element(content, at)
             at = element.end
             if element.kind == _COMPRESSED:
-                inner = self._unpacked(element.content)
-                element = self._element(inner, 0)
+                element = self._element(self._unpacked(element.content), 0)
             if element.kind != _MATRIX:
                 raise DamagedError(f"an element of type {element.kind} is not a variable")
             name, value = self._array(element.content, 1)
@@ -319,7 +300,7 @@ class _Reader:
         return found
 
     def _unpacked(self, content: memoryview) -> memoryview:
-        limit = memory.budget() // 2
+        limit = self._allowed // 2
         stream = zlib.decompressobj()
         try:
             inner = stream.decompress(content, limit)
@@ -329,7 +310,7 @@ class _Reader:
             raise TooLargeError(2.0 * limit + 2)
         if not stream.eof:
             raise DamagedError("a variable is truncated")
-        self._budget.take(len(inner))
+        self._take(len(inner))
         return memoryview(inner)
 
     def _element(self, content: memoryview, at: int) -> _Element:
@@ -366,7 +347,7 @@ class _Reader:
         words = self._numbers(flags)
         if len(words) != 2 or flags.kind != 6:
             raise DamagedError("an array has no flags")
-        kind, options = int(words[0]) & 0xFF, int(words[0])
+        kind, is_complex, is_logical = (int(words[0]) & bits for bits in (0xFF, _COMPLEX, _LOGICAL))
         if kind == _OPAQUE:
             return "", None
         sizes = self._element(content, flags.end)
@@ -374,10 +355,9 @@ class _Reader:
         if sizes.kind not in (5, 6) or not 2 <= len(shape) <= 32 or min(shape) < 0:
             raise DamagedError(f"an array has the shape {shape[:40]}")
         named = self._element(content, sizes.end)
-        name = bytes(named.content).decode("utf-8", "replace").rstrip("\0")
-        if kind == _FUNCTION:
+        name, rest = bytes(named.content).decode("utf-8", "replace").rstrip("\0"), content[named.end :]
+        if kind == _FUNCTION or (kind == _SPARSE and is_complex):
             return name, None
-        rest = content[named.end :]
         if kind == _CELL:
             return name, self._cells(rest, 0, shape, level)
         if kind in (_STRUCT, _OBJECT):
@@ -385,30 +365,23 @@ class _Reader:
         if kind == _CHAR:
             return name, self._chars(rest, shape)
         if kind == _SPARSE:
-            return name, None if options & _COMPLEX else self._sparse(rest, shape, bool(options & _LOGICAL))
+            return name, self._sparse(rest, shape, bool(is_logical))
         if kind not in _CLASSES:
             raise DamagedError(f"an array has the unknown class {kind}")
-        return name, self._dense(rest, shape, np.dtype(_CLASSES[kind]), options)
-
-    def _dense(self, rest: memoryview, shape: tuple[int, ...], kind: np.dtype[Any], options: int) -> Array:
         real = self._element(rest, 0)
-        values = self._numbers(real)
-        if len(values) != math.prod(shape):
-            raise DamagedError(f"an array of shape {shape} has {len(values):,} values")
-        self._budget.take(len(values) * kind.itemsize)
-        found: Array = values.astype(np.bool_ if options & _LOGICAL else kind)
-        if options & _COMPLEX:
-            imaginary = self._numbers(self._element(rest, real.end))
-            if len(imaginary) != len(values):
-                raise DamagedError("the imaginary part of an array has another size")
-            found = found + 1j * imaginary
-        return found.reshape(shape, order="F")
+        parts = [self._numbers(each) for each in (real, *([self._element(rest, real.end)] if is_complex else []))]
+        if len(parts[-1]) != math.prod(shape) or len(parts[0]) != len(parts[-1]):
+            raise DamagedError(f"an array of shape {shape} has {len(parts[0]):,} values")
+        dtype = np.dtype(bool if is_logical else complex if is_complex else _CLASSES[kind])
+        self._take(len(parts[0]) * dtype.itemsize)
+        values = parts[0] + 1j * parts[1] if is_complex else parts[0]
+        return name, values.astype(dtype).reshape(shape, order="F")
 
     def _cells(self, rest: memoryview, at: int, shape: tuple[int, ...], level: int) -> Array:
         count = math.prod(shape)
         if count > (len(rest) - at) // 8:
             raise DamagedError(f"a cell array of shape {shape} does not fit in {len(rest) - at:,} bytes")
-        self._budget.take(200 * count)
+        self._take(200 * count)
         cells = np.empty(count, dtype=object)
         for n in range(count):
             element = self._element(rest, at)
@@ -439,21 +412,27 @@ class _Reader:
         return found
 
     def _chars(self, rest: memoryview, shape: tuple[int, ...]) -> Array:
-        element = self._element(rest, 0)
-        if element.kind in _TEXTS:
-            codec = _TEXTS[element.kind] + ("" if element.kind == 16 else "-le" if self._order == "<" else "-be")
-            text = bytes(element.content).decode(codec, "replace")
-            units = np.frombuffer(text.encode("utf-16-le", "replace"), "<u2")
-            if len(units) > len(text) == math.prod(shape):  # SciPy counts characters, MATLAB their UTF-16 units
-                units = np.frombuffer(text.encode("utf-32-le", "replace"), "<u4")
-        else:
-            units = self._numbers(element)
+        """Return the rows of a char array as text; they are written column after column."""
+        element, count = self._element(rest, 0), math.prod(shape)
+        self._take(16 * len(element.content))
+        codec = _TEXTS.get(element.kind)
+        units = None if codec else self._numbers(element)
+        if codec is not None:
+            ends = "" if element.kind == 16 else "-le" if self._order == "<" else "-be"
+            text = bytes(element.content).decode(codec + ends, "replace")
+            if len(text) != count:  # SciPy counts characters, MATLAB their UTF-16 units
+                units = np.frombuffer(text.encode("utf-16-le"), "<u2")
+        if units is not None:
             if units.dtype.kind not in "iu" or (len(units) and not 0 <= int(units.min()) <= int(units.max()) < 2**16):
                 raise DamagedError("text has an impossible character")
-            units = units.astype("<u2")
-        if len(units) != math.prod(shape):
-            raise DamagedError(f"text of shape {shape} has {len(units):,} characters")
-        return _char_rows(units, shape, self._budget)
+            text = "".join(map(chr, units.tolist()))
+        if len(text) != count:
+            raise DamagedError(f"text of shape {shape} has {len(text):,} characters")
+        if not text:
+            return np.array([], dtype=str)
+        rows = np.array([*text], dtype=object).reshape(shape, order="F").reshape(-1, shape[-1]).tolist()
+        whole = ["".join(row).encode("utf-16", "surrogatepass").decode("utf-16", "replace") for row in rows]
+        return np.array([row.replace("\0", " ") for row in whole]).reshape(shape[:-1])
 
     def _sparse(self, rest: memoryview, shape: tuple[int, ...], is_logical: bool) -> Array:
         rows = self._element(rest, 0)
@@ -468,33 +447,13 @@ class _Reader:
         n_values = int(counts.sum())
         if int(end[0]) != 0 or (counts < 0).any() or n_values > min(len(row), len(values)):
             raise DamagedError("the columns of a sparse array do not fit its values")
-        column = np.repeat(np.arange(shape[1]), counts)
-        return _dense_of_sparse(row[:n_values].astype(np.int64), column, values[:n_values], shape, self._budget)
-
-
-def _char_rows(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
-    """Return the rows of a char array, UTF-16 units or characters column after column, as text."""
-    if not math.prod(shape):
-        return np.array([], dtype=str)
-    budget.take(16 * len(units))
-    rows = np.ascontiguousarray(units.reshape(shape, order="F")).reshape(-1, shape[-1])
-    codec = f"utf-{8 * units.dtype.itemsize}-le"
-    texts = [row.tobytes().decode(codec, "replace").replace("\0", " ") for row in rows]
-    return np.array(texts).reshape(shape[:-1])
-
-
-def _dense_of_sparse(rows: Array, columns: Array, values: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
-    """Return a dense array with these values at these places."""
-    if min(shape) < 0:
-        raise DamagedError(f"a sparse array has the shape {shape}")
-    if len(rows) and not (
-        0 <= int(rows.min()) <= int(rows.max()) < shape[0] and 0 <= int(columns.min()) <= int(columns.max()) < shape[1]
-    ):
-        raise DamagedError(f"a sparse array of shape {shape} has a value outside")
-    budget.take(8 * math.prod(shape))
-    dense = np.zeros(shape, dtype=np.float64)
-    dense[rows, columns] = values
-    return dense
+        row = row[:n_values].astype(np.int64)
+        if ((row < 0) | (row >= shape[0])).any():
+            raise DamagedError(f"a sparse array of shape {shape} has a value outside")
+        self._take(8 * math.prod(shape))
+        dense = np.zeros(shape)
+        dense[row, np.repeat(np.arange(shape[1]), counts)] = values[:n_values]
+        return dense
 
 
 FORMATS["mat"] = Format(
