@@ -1,5 +1,6 @@
 """Outputs destroy nothing, and a result that cannot be written where it should is not lost."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -84,6 +85,71 @@ def test_a_file_of_a_folder_of_arrays_is_not_overwritten(here):
     assert "arrays/labels.csv is also an input" in bad("data", "convert", "arrays", "arrays/labels.csv")
     assert "is also an input" in bad("data", "convert", "arrays", "arrays/../arrays")
     good("data", "convert", "arrays", "table.csv")
+
+
+STREAMS = {
+    "predict model.json - -o boxes.csv < boxes.csv": "boxes.csv is also an input (as standard input)",
+    "predict model.json boxes.csv >> boxes.csv": "Standard output is also an input (as boxes.csv)",
+    "predict model.json boxes.csv 1<> boxes.csv": "Standard output is also an input (as boxes.csv)",
+    "predict model.json - < boxes.csv >> boxes.csv": "Standard output is also an input (as standard input)",
+    "predict model.json boxes.csv --json >> model.json": "Standard output is also an input (as model.json)",
+    "predict model.json boxes.csv -o /dev/stdout >> boxes.csv": "is also an input (as boxes.csv)",
+    "fit - --bag box --label color -o boxes.csv < boxes.csv": "boxes.csv is also an input (as standard input)",
+    "fit boxes.csv --bag box --label color >> boxes.csv": "Standard output is also an input (as boxes.csv)",
+    "data convert - boxes.csv --bag box --label color < boxes.csv": "boxes.csv is also an input (as standard input)",
+    "data convert boxes.csv - --bag box --label color >> boxes.csv": "Standard output is also an input (as boxes.csv)",
+    "data describe boxes.csv --bag box --label color >> boxes.csv": "Standard output is also an input (as boxes.csv)",
+    "rules - -o model.json < model.json": "model.json is also an input (as standard input)",
+    "rules model.json >> model.json": "Standard output is also an input (as model.json)",
+    "rules model.json --diff boxes.rules -o boxes.rules": "boxes.rules is also an input",
+    "rules boxes.rules >> boxes.rules": "Standard output is also an input (as boxes.rules)",
+    "evaluate boxes.csv --bag box --label color >> boxes.csv": "Standard output is also an input (as boxes.csv)",
+}
+
+
+def led(command):
+    """Run a command in this process, with its standard streams led as a shell would; return code and messages."""
+    words, places = command.split(), {}
+    with contextlib.ExitStack() as stack:
+        for sign, mode, number in (("1<>", os.O_RDWR, 1), (">>", os.O_WRONLY | os.O_APPEND, 1), ("<", os.O_RDONLY, 0)):
+            if sign in words:
+                at = words.index(sign)
+                places[number] = os.open(words[at + 1], mode)
+                stack.callback(os.close, places[number])
+                del words[at : at + 2]
+        for number, handle in places.items():
+            before = os.dup(number)
+            stack.callback(os.close, before)
+            stack.callback(os.dup2, before, number)
+            os.dup2(handle, number)
+        result = run(*words)
+    return result.exit_code, result.stderr
+
+
+@pytest.mark.parametrize("command", STREAMS)
+def test_an_input_is_not_overwritten_through_a_stream(here, command):
+    good("rules", MODEL, "-o", "boxes.rules")
+    before = {name: Path(name).read_bytes() for name in os.listdir()}
+    code, told = led(command)
+    assert STREAMS[command] in told
+    assert code == 2
+    assert {name: Path(name).read_bytes() for name in os.listdir()} == before
+
+
+@pytest.mark.parametrize("name", ["fit", pytest.param("report", marks=pytest.mark.slow), "plot", "demo"])
+def test_an_output_that_nobody_named_follows_no_link(here, name):
+    Path("victim").mkdir()
+    default = {"fit": MODEL, "report": "report.html", "plot": "space.png", "demo": "fuzzymil-demo"}[name]
+    Path("known.json").write_bytes(Path(MODEL).read_bytes())
+    Path(default).unlink(missing_ok=True)
+    Path(default).symlink_to("victim" if name == "demo" else "victim/file")
+    if name == "demo":
+        assert "fuzzymil-demo: is a link" in bad("demo")
+    else:
+        words = ["known.json" if word == MODEL else word for word in COMMANDS[name] if word not in ("-o", OTHER)]
+        good(*words)
+        assert not Path(default).is_symlink()
+    assert os.listdir("victim") == []
 
 
 def test_text_and_figure_need_two_files(here):

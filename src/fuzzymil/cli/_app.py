@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, NoReturn
@@ -36,6 +37,13 @@ class _PlainHelp:
 
 class Command(_PlainHelp, TyperCommand):
     """One command."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an output that the user did not name is a name that the program chose."""
+        said = getattr(ctx.get_parameter_source("output"), "name", "")
+        unnamed = said == "DEFAULT" and not ctx.params.get("figure")
+        with storage.own_names() if unnamed else contextlib.nullcontext():
+            return super().invoke(ctx)
 
 
 class Group(_PlainHelp, TyperGroup):

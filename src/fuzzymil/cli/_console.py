@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -165,6 +167,7 @@ def is_pipe(path: Path) -> bool:
 @contextlib.contextmanager
 def local_copy(path: Path, suffix: str = "") -> Iterator[Path]:
     """Yield a file that can be read twice: the given one, or a copy of a pipe."""
+    check_not_input(None, path)
     if not is_pipe(path):
         yield path
         return
@@ -186,6 +189,7 @@ def local_copy(path: Path, suffix: str = "") -> Iterator[Path]:
 def check_target(path: Path | None, *inputs: Path | None) -> None:
     """Raise, before any work is done, if a file cannot be written at this path, or if it is one of the inputs."""
     if path is None or path == STANDARD:
+        check_not_input(path, *inputs)
         return
     if path.is_dir():
         raise InputError(f"{path} is a folder: pass a file name, such as {path / 'name'}.")
@@ -195,14 +199,33 @@ def check_target(path: Path | None, *inputs: Path | None) -> None:
     _try(path, path)
 
 
-def check_not_input(path: Path, *inputs: Path | None) -> None:
-    """Raise if an output is one of the inputs, whatever it is called, or a file in a folder that is."""
+def check_not_input(path: Path | None, *inputs: Path | None) -> None:
+    """Raise if an output is one of the inputs, whatever it is called, or a file in a folder that is.
+
+    Without a path, or if it is ``-``, the output is standard output, which a shell may have led into a file.
+    """
+    target = _status(path, 1)
     for source in inputs:
-        if source is None or source == STANDARD or not (path.exists() and source.exists()) or path.is_char_device():
+        about = None if source is None else _status(source, 0)
+        if target is None or about is None or stat.S_ISCHR(target.st_mode):
             continue
-        if path.samefile(source) or (source.is_dir() and source.samefile(path.resolve().parent)):
-            other = "" if path == source else f" (as {source})"
-            raise InputError(f"{path} is also an input{other} and would be overwritten: choose another output.")
+        is_in_source = path is not None and stat.S_ISDIR(about.st_mode) and path.resolve().parent.samefile(str(source))
+        if os.path.samestat(target, about) or is_in_source:
+            name = "Standard output" if path in (None, STANDARD) else str(path)
+            other = STANDARD_INPUT if source == STANDARD else str(source)
+            other = "" if name == other else f" (as {other})"
+            raise InputError(f"{name} is also an input{other} and would be overwritten: choose another output.")
+
+
+def _status(path: Path | None, stream: int) -> os.stat_result | None:
+    """Return what the system knows about a file, or about a standard stream that a shell led into or out of one."""
+    try:
+        if path is not None and path != STANDARD:
+            return path.stat()
+        about = os.fstat(stream)
+        return about if stat.S_ISREG(about.st_mode) else None  # one terminal is both input and output
+    except OSError:
+        return None
 
 
 def check_folder(path: Path, option: str = "--output") -> None:

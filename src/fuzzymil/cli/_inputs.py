@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from fuzzymil._utils.errors import (
     known_name,
     listed,
 )
-from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, emit, is_pipe, local_copy, note, working
+from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, check_not_input, emit, is_pipe, local_copy, note, working
 from fuzzymil.cli._options import NewData, listed_names
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def read_all_rules(path: Path) -> list[Any]:
 
     _check_file(path, "model or rules")
     if _is_named_as_rules(path):
+        check_not_input(None, path)
         return [read_rules(path)]
     with local_copy(path, ".json") as file:
         if is_pipe(path) and not path.suffix and not file.read_bytes().lstrip().startswith(b"{"):
@@ -372,6 +373,7 @@ def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = No
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
         raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
+    check_not_input(None, path)
     used, guess = _guess(path, columns, remembered)
     if guess.format != "parquet":
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils import storage
+from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
 from fuzzymil.cli._app import MORE, app, examples
 from fuzzymil.cli._console import check_folder, emit_json
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
     from fuzzymil.bags import Bags
 
+FOLDER = Path("fuzzymil-demo")
 SIGMA = 0.2  # radius of the true concepts
 SHOWN = 60  # held-out bags that the report explains
 WIDTH = 80  # columns
@@ -31,7 +33,7 @@ WIDTH = 80  # columns
 def demo(
     output: Annotated[
         Path, option("FOLDER", "Folder for the figure, model, report and numbers.", "--output", "-o")
-    ] = Path("fuzzymil-demo"),
+    ] = FOLDER,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +57,10 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     from fuzzymil.plots import save_figure
     from fuzzymil.report import write_report
 
-    output.mkdir(parents=True, exist_ok=True)
+    if output == FOLDER:
+        make_own_folder(output)  # nobody asked to follow a link of this name
+    else:
+        output.mkdir(parents=True, exist_ok=True)
     train = make_two_concepts(sigma=SIGMA, random_state=seed)
     test = make_two_concepts(167, 166, sigma=SIGMA, random_state=seed + 10_000)
     discs = " and ".join(_point(concept) for concept in CONCEPTS)

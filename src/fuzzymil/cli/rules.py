@@ -67,7 +67,7 @@ def rules(
     as_json: AsJson = False,
 ) -> None:
     """Show the rules of a model, or convert a file of rules."""
-    check_target(output, model)
+    check_target(output, model, diff)
     chosen = _format("json" if as_json else format, output)
     found = _member(read_all_rules(model), member)
     if diff is not None:
