@@ -175,9 +175,10 @@ def test_parts_hold_whole_bags_wherever_row_groups_end(tmp_path_factory, given):
         patch.setattr(parquet, "PART", 2 * part_rows)
         patch.setattr(parquet, "BATCH", 3)
         table = ParquetBags(folder)
-        assert (table.n_bags, table.n_instances) == (bags.n_bags, bags.n_instances)
-        assert table.feature_names == ("u", "v")
-        parts = [table.part(place) for place in range(len(table))]
+        assert f"({bags.n_bags:,} bag" in repr(table)
+        assert f" {bags.n_instances:,} instance" in repr(table)
+        parts = list(table)
+    assert all(part.feature_names == ("u", "v") for part in parts)
     assert_same(Bags.concatenate(parts), bags)
     for part in parts[:-1]:  # a part ends with the bag that runs over its last row group
         assert part.n_instances < max(part_rows, group_rows) + bags.sizes.max()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, NoReturn
@@ -51,16 +52,19 @@ class Group(_PlainHelp, TyperGroup):
 
 
 class Application(typer.Typer):
-    """A group of commands, to which modules add theirs."""
+    """A group of commands, to which modules add theirs: the docstring is the help, and ends in examples."""
 
     def command(
         self, name: str | None = None, *, cls: type[TyperCommand] | None = Command, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Return a decorator that adds a function as a command."""
-        add = super().command(name, cls=cls, **settings)
+        add = super().command
 
         def register(command: CommandFunctionType) -> CommandFunctionType:
-            add(expand_groups(command))
+            about, _, lines = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
+            shown = [f"  {line.strip()}" for line in lines.splitlines()]
+            epilog = "\n\n".join(["Examples:" if len(shown) > 1 else "Example:", *shown]) if shown else None
+            add(name, cls=cls, help=about, epilog=epilog, **settings)(expand_groups(command))
             return command
 
         return register
@@ -115,11 +119,6 @@ app = Application(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def examples(*commands: str) -> str:
-    r"""Return the epilog of a command's help."""
-    return "\n\n".join(["Examples:" if len(commands) > 1 else "Example:", *(f"  {command}" for command in commands)])
 
 
 def _show_version(wanted: bool) -> None:

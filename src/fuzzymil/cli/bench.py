@@ -7,7 +7,7 @@ import platform
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._app import MORE, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
 from fuzzymil.cli._options import AsJson, option
 
@@ -20,7 +20,7 @@ SIZES = ((30, 5, 5), (100, 30, 10), (100, 166, 10))
 EPOCHS = 200
 
 
-@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil bench"))
+@app.command(rich_help_panel=MORE)
 def bench(
     repeats: Annotated[int, option("NUMBER", "Runs per measurement; the median is shown.", min=1)] = 3,
     as_json: AsJson = False,
@@ -28,6 +28,10 @@ def bench(
     """Measure training and prediction times on this machine, at a few data sizes.
 
     The first fit includes compilation and is shown separately; epochs and predictions are timed after it.
+
+    Examples
+    --------
+    fuzzymil bench
     """
     with progress() as show:
         rows: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil._utils.storage import own_names
 from fuzzymil.cli import _console
-from fuzzymil.cli._app import DATA, Application, Group, app, examples
+from fuzzymil.cli._app import DATA, Application, Group, app
 from fuzzymil.cli._console import STANDARD, emit, emit_json, emit_table, is_terminal, note
 from fuzzymil.cli._inputs import Columns, read_data, summary
 from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, argument, format_names, option
@@ -39,9 +39,14 @@ def set_names(incomplete: str) -> list[str]:
     return [name for name in BENCHMARKS if name.startswith(incomplete)]
 
 
-@data.command("list", epilog=examples("fuzzymil data list"))
+@data.command("list")
 def list_sets(as_json: AsJson = False) -> None:
-    """List the benchmark datasets."""
+    """List the benchmark datasets.
+
+    Examples
+    --------
+    fuzzymil data list
+    """
     from fuzzymil.datasets import BENCHMARKS
 
     sets = [dataclasses.asdict(known) for known in BENCHMARKS.values()]
@@ -54,7 +59,7 @@ def list_sets(as_json: AsJson = False) -> None:
     note("License and reference: fuzzymil data describe NAME. Download: fuzzymil data fetch NAME.")
 
 
-@data.command(epilog=examples("fuzzymil data fetch musk1 musk2 -o data"))
+@data.command()
 def fetch(
     names: Annotated[
         list[str], argument("NAME", "Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names)
@@ -65,7 +70,12 @@ def fetch(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Download benchmark datasets, verify them and write them as CSV."""
+    """Download benchmark datasets, verify them and write them as CSV.
+
+    Examples
+    --------
+    fuzzymil data fetch musk1 musk2 -o data
+    """
     from fuzzymil import datasets
 
     _console.check_folder(output)
@@ -84,13 +94,7 @@ def fetch(
         emit_json(written)
 
 
-@data.command(
-    epilog=examples(
-        "fuzzymil data describe visits.csv --bag user --label converted",
-        "fuzzymil data describe bags.svm --diagnose",
-        "fuzzymil data describe musk1",
-    )
-)
+@data.command()
 def describe(
     source: Annotated[
         str,
@@ -118,6 +122,12 @@ def describe(
     """Summarize a file with bags, or a benchmark dataset.
 
     With --label, it also compares kinds of rules with simple methods on held-out bags: which bag problem do you have?
+
+    Examples
+    --------
+    fuzzymil data describe visits.csv --bag user --label converted
+    fuzzymil data describe bags.svm --diagnose
+    fuzzymil data describe musk1
     """
     from fuzzymil import datasets
     from fuzzymil.datasets import BENCHMARKS
@@ -236,12 +246,7 @@ def _described(bags: Bags) -> dict[str, Any]:
     }
 
 
-@data.command(
-    epilog=examples(
-        "fuzzymil data convert visits.csv visits.arff --bag user --label converted",
-        "fuzzymil data convert clean1.data - > musk1.csv",
-    )
-)
+@data.command()
 def convert(
     source: Data,
     target: Annotated[
@@ -259,7 +264,13 @@ def convert(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Convert bags to another file format."""
+    """Convert bags to another file format.
+
+    Examples
+    --------
+    fuzzymil data convert visits.csv visits.arff --bag user --label converted
+    fuzzymil data convert clean1.data - > musk1.csv
+    """
     from fuzzymil.datasets import write_bags
 
     if target.suffix if to is None else to != "npy":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fuzzymil._utils import storage
 from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
-from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._app import MORE, app
 from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
 from fuzzymil.cli._options import AsJson, Seed, option
@@ -29,7 +29,7 @@ SHOWN = 60  # held-out bags that the report explains
 WIDTH = 80  # columns
 
 
-@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil demo --output my-demo"))
+@app.command(rich_help_panel=MORE)
 def demo(
     output: Annotated[
         Path, option("FOLDER", "Folder for the figure, model, report and numbers.", "--output", "-o")
@@ -37,7 +37,12 @@ def demo(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Find the paper's two concepts in bags of points, and explain a prediction."""
+    """Find the paper's two concepts in bags of points, and explain a prediction.
+
+    Examples
+    --------
+    fuzzymil demo --output my-demo
+    """
     check_folder(output)
     from rich.console import Console
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.cli._app import LEARN, app, examples
+from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
 from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, listed_names, option
@@ -49,14 +49,7 @@ class Trial:
         return [self.scores[fold] for fold in sorted(self.scores)]
 
 
-@app.command(
-    rich_help_panel=LEARN,
-    epilog=examples(
-        "fuzzymil evaluate visits.csv --bag user --label converted --repeats 5",
-        "fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest",
-        "fuzzymil evaluate visits.csv --bag visit --label converted --group user",
-    ),
-)
+@app.command(rich_help_panel=LEARN)
 def evaluate(
     data: Data,
     *,
@@ -87,6 +80,12 @@ def evaluate(
     Everything is fitted on the training folds only. The differences from each other method are tested on the same
     folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
     predict.
+
+    Examples
+    --------
+    fuzzymil evaluate visits.csv --bag user --label converted --repeats 5
+    fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest
+    fuzzymil evaluate visits.csv --bag visit --label converted --group user
     """
     source = read_data(data, Columns.of(reading, group), labels=True)
     groups = None if group is None else source.bags.per_bag(group)

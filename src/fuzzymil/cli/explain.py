@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_figure, check_target, emit_json, write_figure, write_text
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 from fuzzymil.cli._options import AsJson, Data, Id, Model, NewData, OfClass, Output, option
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil explain model.json visits.csv --id u007",
-        "fuzzymil explain model.json visits.csv --id u007 --figure u007.png",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def explain(
     model: Model,
     data: Data,
@@ -37,6 +31,11 @@ def explain(
 
     Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: its outputs are then explained. If the
     data has no column of bags, every row is a bag, and --id is its number.
+
+    Examples
+    --------
+    fuzzymil explain model.json visits.csv --id u007
+    fuzzymil explain model.json visits.csv --id u007 --figure u007.png
     """
     check_target(output, model, data)
     if figure is not None:

@@ -13,7 +13,7 @@ import typer
 
 from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
-from fuzzymil.cli._app import LEARN, app, examples
+from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
@@ -22,17 +22,7 @@ from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_tas
 _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
 
 
-@app.command(
-    rich_help_panel=LEARN,
-    epilog=examples(
-        "fuzzymil fit visits.csv --bag user --label converted -o model.json",
-        "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-conditions 2",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules "
-        '--set "frozen=rule 1"',
-        "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
-    ),
-)
+@app.command(rich_help_panel=LEARN)
 def fit(
     data: Data,
     *,
@@ -63,6 +53,14 @@ def fit(
 
     By default, few rules that add up are chosen from many candidates. --method mi-anfis trains the paper's network
     instead, or the rules in a file (--init); Ctrl-C then stops training and saves the rules learned so far.
+
+    Examples
+    --------
+    fuzzymil fit visits.csv --bag user --label converted -o model.json
+    fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-conditions 2
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules --set "frozen=rule 1"
+    fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
     """
     chosen, init = learner.parameters, learner.init
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, listed_names, option
@@ -40,16 +40,7 @@ _OF_ANY_CLASS = (Kind.roc, Kind.reliability, Kind.effect)  # whose answers are p
 _OF_NO_CLASS = (Kind.space, Kind.curves, Kind.importance)
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil plot membership model.json -o sets.png",
-        "fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg",
-        "fuzzymil plot surface model.json --x seconds_per_page --y pages",
-        "fuzzymil plot importance model.json held-out.csv",
-        "fuzzymil plot effect model.json visits.csv --feature pages",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def plot(
     kind: Annotated[Kind, argument("KIND", "What to plot: one of the above.")],
     model: Model,
@@ -89,6 +80,14 @@ def plot(
     - shapes: what additive rules add, feature by feature
     - importance: how much worse the model is without each feature and each rule
     - effect: how the prediction changes as a feature moves over its range
+
+    Examples
+    --------
+    fuzzymil plot membership model.json -o sets.png
+    fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg
+    fuzzymil plot surface model.json --x seconds_per_page --y pages
+    fuzzymil plot importance model.json held-out.csv
+    fuzzymil plot effect model.json visits.csv --feature pages
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils.errors import listed
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_target, emit_json, note, write_pieces
 from fuzzymil.cli._inputs import Columns, RuleFile, check_apart, holds_rules, read_all_rules, read_model, read_parts
 from fuzzymil.cli._options import AsJson, Data, Model, NewData, Output, option
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from fuzzymil.estimators import Predictions
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil predict model.json new.csv -o predictions.csv",
-        "cat new.csv | fuzzymil predict model.json - > predictions.csv",
-        "fuzzymil predict tipper.fis meals.csv",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def predict(
     model: Model,
     data: Data,
@@ -47,6 +40,12 @@ def predict(
 
     Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: the table then has its outputs. If the
     data has no column of bags, every row is computed on its own.
+
+    Examples
+    --------
+    fuzzymil predict model.json new.csv -o predictions.csv
+    cat new.csv | fuzzymil predict model.json - > predictions.csv
+    fuzzymil predict tipper.fis meals.csv
     """
     check_target(output, model, data)
     check_apart(model, data)

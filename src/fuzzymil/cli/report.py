@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 from fuzzymil._utils.errors import InputError
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import STANDARD, check_target, emit_json, note, progress
 from fuzzymil.cli._inputs import Columns, read_both
 from fuzzymil.cli._options import AsJson, Data, Folds, Group, Model, NewData, option
 from fuzzymil.cli._processes import helped_fits
 
 
-@app.command(rich_help_panel=USE, epilog=examples("fuzzymil report model.json visits.csv -o report.html"))
+@app.command(rich_help_panel=USE)
 def report(
     model: Model,
     data: Data,
@@ -38,6 +38,10 @@ def report(
     """Write an HTML report: rules, performance, explained bags and diagnostics.
 
     The page is self-contained: it works offline and can be shared as a single file.
+
+    Examples
+    --------
+    fuzzymil report model.json visits.csv -o report.html
     """
     if output == STANDARD:
         raise InputError("The report cannot be written to standard output: name a file with -o.")

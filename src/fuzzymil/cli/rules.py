@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
 from fuzzymil.cli._inputs import read_all_rules
 from fuzzymil.cli._options import AsJson, Output, argument, option
@@ -22,15 +22,7 @@ def _format_names(incomplete: str) -> Iterator[str]:
     return (name for name in ("text", *FORMATS) if name.startswith(incomplete))
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil rules model.json",
-        "fuzzymil rules model.json --format markdown",
-        "fuzzymil rules model.json -o rules.fis",
-        "fuzzymil rules expert.rules --diff model.json",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def rules(
     model: Annotated[
         Path,
@@ -66,7 +58,15 @@ def rules(
     digits: Annotated[int, option("NUMBER", "Significant digits in text and tables.", min=1)] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Show the rules of a model, or convert a file of rules."""
+    """Show the rules of a model, or convert a file of rules.
+
+    Examples
+    --------
+    fuzzymil rules model.json
+    fuzzymil rules model.json --format markdown
+    fuzzymil rules model.json -o rules.fis
+    fuzzymil rules expert.rules --diff model.json
+    """
     check_target(output, model, diff)
     chosen = _format("json" if as_json else format, output)
     found = _member(read_all_rules(model), member)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import emit, emit_json, note
 from fuzzymil.cli._inputs import Columns, holds_rules, read_all_rules, read_data, read_model
 from fuzzymil.cli._options import NewData, argument, option
@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from fuzzymil.studio.document import Data
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil studio --demo",
-        "fuzzymil studio model.json visits.csv",
-        "fuzzymil studio expert.rules visits.csv --bag user --label converted",
-        "fuzzymil studio visits.csv --bag user --label converted",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def studio(
     rules: Annotated[
         Path | None,
@@ -49,6 +41,13 @@ def studio(
 
     The page is served to this machine alone. Every edit is kept in the folder .fuzzymil-studio, so that nothing is lost
     if the browser or this program dies. Press Ctrl+C to end.
+
+    Examples
+    --------
+    fuzzymil studio --demo
+    fuzzymil studio model.json visits.csv
+    fuzzymil studio expert.rules visits.csv --bag user --label converted
+    fuzzymil studio visits.csv --bag user --label converted
     """
     if demo and rules is not None:
         raise ParameterError("--demo opens its own rules and data: leave out the files, or --demo.")

@@ -46,6 +46,8 @@ _BLOCK = 1 << 20  # bytes unpacked at a time
 _PER_CHARACTER = 25  # bytes that a character of a long line may take when the line is split into many fields
 _JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
+CUT = "the file seems to be truncated here: download it again"
+"""What to say of a last line that is too short."""
 
 # What a file that is not text often turns out to be, and what to do about it.
 _BINARY = {

@@ -28,7 +28,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile
 
@@ -45,15 +45,10 @@ NAMES = ("name", "id", "bag_id", "bagid")
 """Names of the field with the bag id."""
 
 
-def is_mat(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named ``.mat`` or begins like a MATLAB file."""
-    return not file.is_folder and (file.suffix == ".mat" or file.start.startswith(b"MATLAB"))
-
-
 def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read a MATLAB file; ``bag`` and ``label`` name variables that are not recognized."""
     variables = _variables(file)
-    _fields.check_known("variable", bag, label, sorted(variables), file.problem)
+    _format.check_known("variable", bag, label, sorted(variables), file.problem)
     with file.naming_errors():
         found = _structs(file, variables, label)
         if found is None and not _has_rows(variables, bag):
@@ -191,7 +186,7 @@ def write_mat(bags: Bags, path: Path) -> None:
     """Write arrays with one row per instance: instances, bag_ids, labels, feature_names, instance_labels."""
     from scipy.io import savemat
 
-    _fields.ids_and_labels(bags, "a MATLAB file")
+    _format.ids_and_labels(bags, "a MATLAB file")
     content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _stored(bags.ids[bags.bag_index])}
     if bags.labels is not None:
         content["labels"] = _stored(bags.labels[bags.bag_index])
@@ -208,7 +203,7 @@ def _stored(values: Array) -> Array:
     if values.dtype.kind in "fiub":
         return values.reshape(-1, 1)
     cells = np.empty((len(values), 1), dtype=object)
-    cells[:, 0] = _fields.values_as_text(values)
+    cells[:, 0] = _format.values_as_text(values)
     return cells
 
 
@@ -462,7 +457,7 @@ FORMATS["mat"] = Format(
     suffixes=(".mat",),
     read=read_mat,
     write=write_mat,
-    is_match=is_mat,
+    starts=b"MATLAB",
     rank=2,
     storage="binary",
 )

@@ -22,9 +22,8 @@ from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags, BagStream, Column, Columns, Source, Table, bags_of_table
 from fuzzymil.bags.series import NumberSeries, Series, as_series
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions
-from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._fields import ColumnName
-from fuzzymil.datasets.formats._format import FORMATS, Format
+from fuzzymil.datasets.formats import _format
+from fuzzymil.datasets.formats._format import FORMATS, ColumnName, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 PART = 4_000_000
@@ -123,7 +122,7 @@ def _to_arrow(values: Array) -> Any:
     """Return ids or labels as an Arrow array: numbers as they are, everything else as text, as in CSV."""
     if values.dtype.kind == "b":
         values = values.astype(np.int64)
-    return _pyarrow().array(values if values.dtype.kind in "iuf" else _fields.values_as_text(values))
+    return _pyarrow().array(values if values.dtype.kind in "iuf" else _format.values_as_text(values))
 
 
 def _repeated(ids: Any) -> tuple[int, int] | None:
@@ -144,7 +143,7 @@ def _arrow_table(bags: Bags, ids: Any) -> Any:
     if bags.labels is not None:
         columns["label"] = _to_arrow(bags.labels).take(owners)
     if bags.instance_labels is not None:
-        columns[_fields.INSTANCE_LABEL] = _to_arrow(bags.instance_labels)
+        columns[_format.INSTANCE_LABEL] = _to_arrow(bags.instance_labels)
     for column, values in zip(bags.columns or map(Column, bags.names), bags.instances.T, strict=True):
         # NaN is written as null, which is how other programs mark a missing value.
         names = [None if code != code else column.shown(code) for code in values] if column.categories else None
@@ -184,7 +183,7 @@ class _Tables:
             found = self._add(place, file)
             if place == 0:
                 self._kinds = found
-                self.roles = _fields.Roles.of(list(found), bag, label, options, columns, file.problem)
+                self.roles = _format.Roles.of(list(found), bag, label, options, columns, file.problem)
                 self._check_roles(file)
             self._check_equal(file, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
@@ -427,13 +426,6 @@ def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int)
 # ---------------------------------------------------------------- whole files
 
 
-def is_parquet(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named or begins like Parquet, or a folder contains such files."""
-    if file.is_folder:
-        return any(path.suffix.lower() in (".parquet", ".pq") for path in file.path.iterdir())
-    return file.suffix in (".parquet", ".pq") or file.start.startswith(b"PAR1")
-
-
 def column_names(file: DataFile) -> list[str]:
     """Return the names of all columns."""
     first = _files_of(file)[0]
@@ -476,8 +468,8 @@ def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
     with contextlib.ExitStack() as stack:
         writer = None
         for number, bags in enumerate(parts):
-            _fields.ids_and_labels(bags, "a table")
-            _fields.check_feature_names(bags)
+            _format.ids_and_labels(bags, "a table")
+            _format.check_feature_names(bags)
             numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
             ids = _to_arrow(bags.ids + n_bags if numbered else bags.ids)
             first = 0
@@ -518,7 +510,8 @@ FORMATS["parquet"] = Format(
     suffixes=(".parquet", ".pq"),
     read=read_parquet,
     write=write_parquet,
-    is_match=is_parquet,
+    starts=b"PAR1",
+    members=(".parquet", ".pq"),
     rank=2,
     column_names=column_names,
     read_parts=ParquetBags,
