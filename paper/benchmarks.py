@@ -16,9 +16,9 @@ from fuzzymil._utils.statistics import PairedTest, corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, load_elephant, load_fox, load_musk1, load_musk2, load_tiger
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier
-from fuzzymil.plots import CurvesDisplay, Line, save_figure
+from fuzzymil.plots import save_figure
 from paper.experiment import REPORTED_SEED, Experiment, Options, Results, Unit, described, seeds_of
-from paper.figures import ScoresDisplay
+from paper.figures import CurvesDisplay, Line, ScoresDisplay
 from paper.page import Figure, Section, Table, Text, as_markdown, difference, p_value, plural, verdict
 from paper.published import PRINTED
 from paper.recipe import Recipe, evaluate_folds, joined, normalized_rules, splits

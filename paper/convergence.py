@@ -9,9 +9,9 @@ import numpy as np
 
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier, fit_together
-from fuzzymil.plots import CurvesDisplay, Line, save_figure
+from fuzzymil.plots import save_figure
 from paper.experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
-from paper.figures import DistributionDisplay
+from paper.figures import CurvesDisplay, DistributionDisplay, Line
 from paper.page import Figure, Section, Table, Text
 from paper.statistics import padded, quartiles
 from paper.synthetic import RADIUS, concepts_found, two_concept_estimator, two_concept_settings

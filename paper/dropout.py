@@ -17,8 +17,9 @@ from fuzzymil.datasets import BENCHMARKS, load_elephant
 from fuzzymil.estimators import MIANFISClassifier, PerInstance, network_parameters
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan, train_groups
-from fuzzymil.plots import CurvesDisplay, Line, save_figure
+from fuzzymil.plots import save_figure
 from paper.experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
+from paper.figures import CurvesDisplay, Line
 from paper.page import Figure, Section, Table, Text, difference, p_value, verdict
 from paper.published import DROPOUT as PRINTED_ERRORS
 from paper.published import PRINTED

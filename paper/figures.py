@@ -1,4 +1,4 @@
-"""Scores of several methods side by side, and distributions of single results."""
+"""The paper's figures: scores of several methods side by side, distributions, curves over epochs, radar cubes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Circle, Rectangle
 from matplotlib.ticker import NullLocator
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.plots import Line
-from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, add_legend, as_written, bare, distinct
+from fuzzymil.plots.style import FAINT, HIGH, add_colorbar, add_legend, add_title, as_written, bare, distinct, panels
 from paper.radar.cubes import (
     DEPTHS,
     GRID,
@@ -108,6 +107,122 @@ class ScoresDisplay:
 def _family(method: str) -> str:
     """Return the part before the comma: variants of one method look alike."""
     return method.split(",")[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A curve (n_points,), with a band (n_points, 2) around it if it summarizes several curves.
+
+    Examples
+    --------
+    >>> Line("training", np.array([0.5, 0.2])).band is None
+    True
+    """
+
+    label: str
+    y: Array
+    band: Array | None = None
+
+    @classmethod
+    def mean_of(cls, label: str, curves: npt.ArrayLike) -> Line:
+        """Return the mean of ``curves`` (n_curves, n_points), with the interquartile range as the band.
+
+        Examples
+        --------
+        >>> Line.mean_of("two", [[0.0, 2.0], [2.0, 4.0]]).y
+        array([1., 3.])
+        """
+        every = np.asarray(curves, float)
+        band = np.nanquantile(every, [0.25, 0.75], axis=0).T if len(every) > 1 else None
+        return cls(label, np.nanmean(every, axis=0), band)
+
+    def draw(self, axis: Any, x: npt.ArrayLike, **look: Any) -> Any:
+        """Draw the curve and its band, and return the curve for the legend."""
+        (drawn,) = axis.plot(x, self.y, linewidth=1.6, **look)
+        if self.band is not None:
+            axis.fill_between(x, *self.band.T, color=look["color"], alpha=0.15, linewidth=0)
+        return drawn
+
+
+@dataclasses.dataclass
+class CurvesDisplay:
+    """Panels of curves over epochs 1, 2, ...
+
+    Parameters
+    ----------
+    panels : dict of str to list of Line
+        By title. A label looks the same in every panel.
+    ylabel : str
+    note : str
+        What the bands are.
+    columns : int
+        Maximum number of panels side by side.
+
+    Examples
+    --------
+    >>> figure = CurvesDisplay({"alpha 1": [Line("training", np.array([0.5, 0.2]))]}, "loss").plot()
+    >>> [axis.get_title(loc="left") for axis in figure.axes]
+    ['alpha 1']
+    >>> plt.close(figure)
+    """
+
+    panels: dict[str, list[Line]]
+    ylabel: str
+    note: str = ""
+    columns: int = 3
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        labels = list(dict.fromkeys(line.label for lines in self.panels.values() for line in lines))
+        styles = dict(zip(labels, distinct(len(labels)), strict=True))
+        figure, axes = panels(len(self.panels), self.columns, (3.2, 2.4), (0.6, 0.9))
+        columns = axes.shape[1]
+        handles: dict[str, Any] = {}
+        for axis, (name, lines) in zip(axes.flat, self.panels.items(), strict=False):
+            for line in lines:
+                look = {key: value for key, value in styles[line.label].items() if key != "marker"}
+                handles.setdefault(line.label, line.draw(axis, np.arange(1, len(line.y) + 1), **look))
+            axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
+            axis.set_ylim(bottom=0)
+            bare(axis)
+        for column in range(columns):
+            last = (len(self.panels) - 1 - column) // columns
+            axes[last, column].set_xlabel("epoch", fontsize=9)
+        figure.supylabel(self.ylabel, fontsize=9)
+        add_title(figure, title)
+        columns = min(len(handles), max(2, int(1.6 * columns)))
+        add_legend(figure, list(handles.values()), list(handles), title=self.note, ncols=columns)
+        return figure
+
+
+def add_concepts(figure: Figure, centers: npt.ArrayLike, radius: float) -> Figure:
+    """Draw true concepts, circles around ``centers`` (n_concepts, 2), into the figure of a `SpaceDisplay`."""
+    axis = figure.axes[0]
+    x, y = np.asarray(centers).T
+    limits = axis.get_xlim(), axis.get_ylim()
+    axis.scatter(x, y, 46, marker="s", color="black", label="concept center", zorder=4)
+    for center in zip(x, y, strict=True):
+        axis.add_patch(Circle(center, radius, fill=False, color="black", linewidth=1.4, zorder=4))
+    axis.set(xlim=limits[0], ylim=limits[1], aspect="equal")
+    handles, labels = axis.get_legend_handles_labels()
+    note = figure.legends[0].get_title().get_text()
+    figure.legends[0].remove()
+    add_legend(figure, handles, labels, title=note, ncols=3 if max(map(len, labels)) < 26 else 2)
+    return figure
+
+
+def add_marks(figure: Figure, features: Sequence[str], marks: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw dotted lines at true values of features into the figure of a `MembershipDisplay` with these columns."""
+    line = None
+    for number, axis in enumerate(figure.axes):
+        for place in marks.get(features[number % len(features)], ()):
+            line = axis.axvline(place, color="black", linewidth=0.8, linestyle=":")
+    if line is not None:
+        (legend,) = figure.legends
+        handles, labels = [*legend.legend_handles, line], [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        add_legend(figure, handles, [*labels, "true concepts"], title=legend.get_title().get_text(), ncols=len(handles))
+    return figure
 
 
 @dataclasses.dataclass

@@ -21,10 +21,10 @@ from fuzzymil.bags import Bags
 from fuzzymil.comparators import EmbeddingLogistic
 from fuzzymil.estimators import ANFISClassifier, Fold, MIANFISClassifier, MIMamdani, cross_validate, network_parameters
 from fuzzymil.learn.train.partition import even_split
-from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, RocDisplay, save_figure
+from fuzzymil.plots import MembershipDisplay, RocDisplay, save_figure
 from fuzzymil.rules import RuleBase
 from paper.experiment import REPORTED_SEED, Experiment, Options, Results, Unit, described, rounded, seeds_of
-from paper.figures import CubeDisplay
+from paper.figures import CubeDisplay, CurvesDisplay, Line
 from paper.page import (
     Block,
     Figure,

@@ -18,11 +18,11 @@ from fuzzymil._utils.statistics import corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import BENCHMARKS, CONCEPTS, load_musk1, make_two_concepts
 from fuzzymil.estimators import ANFISClassifier, MIANFISClassifier, fit_together
-from fuzzymil.plots import Line, MembershipDisplay, save_figure
+from fuzzymil.plots import MembershipDisplay, save_figure
 from fuzzymil.rules import Rule, RuleBase
 from fuzzymil.rules.premise import parts_of, plain_conditions
 from paper.experiment import Experiment, Options, Results, Unit, seeds_of
-from paper.figures import PathDisplay, PathPanel, ScoresDisplay
+from paper.figures import Line, PathDisplay, PathPanel, ScoresDisplay, add_marks
 from paper.page import Block, Figure, Section, Table, Text, difference, joined, p_value, plural, quoted, verdict
 from paper.published import PRINTED
 from paper.recipe import Recipe, evaluate, network_of, normalized_rules, scores_of, size_of
@@ -64,8 +64,9 @@ def draw(results: Results, folder: Path) -> None:
     save_figure(few.plot("The value of an expert's rules"), folder / "expert.png")
     written, trained = (RuleBase.from_dict(expert[name]) for name in ("written", "trained"))
     marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(trained.feature_names)}
-    sets = MembershipDisplay.from_rules(trained, written).with_marks(marks)
-    save_figure(sets.plot("The expert's fuzzy sets, before and after training on ten bags"), folder / "sets.png")
+    sets = MembershipDisplay.from_rules(trained, written)
+    figure = sets.plot("The expert's fuzzy sets, before and after training on ten bags")
+    save_figure(add_marks(figure, sets.features, marks), folder / "sets.png")
 
 
 def _panel(path: Results, commoner: float) -> PathPanel:

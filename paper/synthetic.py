@@ -12,9 +12,10 @@ from fuzzymil import Training
 from fuzzymil.bags import Bags
 from fuzzymil.datasets import CONCEPTS, make_two_concepts
 from fuzzymil.estimators import MIANFISClassifier, network_parameters
-from fuzzymil.plots import CurvesDisplay, Line, MembershipDisplay, SpaceDisplay, save_figure
+from fuzzymil.plots import MembershipDisplay, SpaceDisplay, save_figure
 from fuzzymil.rules import RuleBase
 from paper.experiment import Experiment, Options, Results, Unit, described, rounded, seeds_of
+from paper.figures import CurvesDisplay, Line, add_concepts, add_marks
 from paper.page import Figure, Section, Table, Text, plural
 from paper.published import IRRELEVANT_OUTPUTS
 from paper.statistics import quartiles
@@ -142,8 +143,9 @@ def _draw(results: Results, folder: Path) -> None:
     shown = results["shown"]
     rules, initial = (RuleBase.from_dict(shown[name]) for name in ("rules", "initial"))
     marks = {name: CONCEPTS[:, d].tolist() for d, name in enumerate(rules.feature_names)}
-    sets = MembershipDisplay.from_rules(rules, initial).with_marks(marks)
-    save_figure(sets.plot("Fuzzy sets of each rule, before and after training"), folder / "membership.png")
+    sets = MembershipDisplay.from_rules(rules, initial)
+    figure = sets.plot("Fuzzy sets of each rule, before and after training")
+    save_figure(add_marks(figure, sets.features, marks), folder / "membership.png")
     train, _ = _data(shown["seed"])
     truth = np.maximum.reduceat(np.asarray(train.instance_labels), train.offsets[:-1])
     order = ("negative", "concept 1", "concept 2")
@@ -158,7 +160,7 @@ def _draw(results: Results, folder: Path) -> None:
         ("data", data, "Two concepts: instances of all bags"),
         ("rules", found, "The learned rules, one width around their centers"),
     ):
-        save_figure(display.with_concepts(CONCEPTS, RADIUS).plot(title), folder / f"{stem}.png")
+        save_figure(add_concepts(display.plot(title), CONCEPTS, RADIUS), folder / f"{stem}.png")
     panels = {
         f"alpha {alpha:g}": [
             Line.mean_of(_starts(column["restarts"]), column["rmse"])

@@ -117,7 +117,7 @@ def test_of_many_rules_the_rest_is_one_bar():
     assert "48" in rest
     assert amount == sum(rule.contribution for rule in found.rules[12:])
     assert total == ("y", found.score)
-    assert sum(display.contributions) + display.bars[0][1] == pytest.approx(found.score)
+    assert sum(rule.contribution for rule in display.rules) + display.bars[0][1] == pytest.approx(found.score)
     assert_nothing_is_cut_off(display.plot())
     assert len(ExplanationDisplay.from_explanation(found, max_rules=60).rows) == 60
 

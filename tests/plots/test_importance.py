@@ -51,7 +51,8 @@ def test_bars_are_the_drops(model, bags):
 
 
 def test_few_rows_are_shown(model, bags):
-    display = ImportanceDisplay.from_model(model, bags, max_features=1, max_rules=0, n_repeats=1)
+    found = model.importance(bags, n_repeats=1)
+    display = ImportanceDisplay.from_importance(found, max_features=1, max_rules=0)
     assert (len(display.features), display.rules) == (1, [])
     assert "1 more feature" in display.note
     figure = display.plot()
@@ -59,7 +60,7 @@ def test_few_rows_are_shown(model, bags):
     plt.close(figure)
     plt.close(ImportanceDisplay([], [], "accuracy").plot())
     with pytest.raises(ParameterError, match=r"max_rules.*-1"):
-        ImportanceDisplay.from_model(model, bags, max_rules=-1, n_repeats=1)
+        ImportanceDisplay.from_importance(found, max_rules=-1)
 
 
 def test_curves_are_the_effects(model, bags):

@@ -39,17 +39,19 @@ def test_sets_of_inputs_and_outputs_before_and_after():
 def test_the_joined_set_and_its_point():
     display = plots.JoinedSetDisplay.from_rules(MODEL, BAGS, 0)
     values, membership = RULES.infer(BAGS).joined_sets()
-    np.testing.assert_array_equal(display.values, values)
-    np.testing.assert_array_equal(display.membership, membership[0])
-    assert display.point == RULES.infer(BAGS).output[0, 0]
-    assert display.threshold == 50
-    for cut in display.cuts:
-        assert (cut.cut <= np.minimum(cut.whole, display.membership) + 1e-12).all()
+    np.testing.assert_array_equal(display.joined.values, values)
+    np.testing.assert_array_equal(display.joined.membership, membership[0])
+    assert display.joined.point == RULES.infer(BAGS).output[0, 0]
+    assert [rule.log_firing for rule in display.rules] == sorted((r.log_firing for r in display.rules), reverse=True)
+    for rule in display.rules:
+        sets, cuts = (np.array(found[rule.index]) for found in (display.joined.sets, display.joined.cuts))
+        assert (cuts <= np.minimum(sets, display.joined.membership) + 1e-12).all()
     found = texts(display.plot())
     assert any("Surface" in text for text in found)
     assert any("joined set" in text for text in found)
     assert "risk [%]" in found
-    assert plots.JoinedSetDisplay.from_explanation(MODEL.explain(BAGS, 0)).point == display.point
+    assert "threshold: 50" in found
+    assert plots.JoinedSetDisplay.from_explanation(MODEL.explain(BAGS, 0)).joined == display.joined
     with pytest.raises(ValueError, match="RuleBase"):
         plots.JoinedSetDisplay.from_rules(RuleBase.from_arrays([[0.0]], [[1.0]], [1]), [[[0.0]]])
 

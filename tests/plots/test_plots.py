@@ -20,7 +20,7 @@ from fuzzymil.plots import (
     save_figure,
 )
 from fuzzymil.rules import Rule, Variable
-from paper.figures import DistributionDisplay, RanksDisplay, ScoresDisplay
+from paper.figures import DistributionDisplay, RanksDisplay, ScoresDisplay, add_marks
 
 CENTERS = np.array([[0.0, 10.0], [1.0, 30.0], [0.5, 20.0]])
 RULES = RuleBase.from_arrays(CENTERS, [[0.2, 5.0]] * 3, [0.0, 1.0, 0.9], feature_names=["width", "depth"])
@@ -133,17 +133,18 @@ def test_of_many_features_the_most_restricted_are_shown_first():
 
 
 def test_marks_are_drawn_where_they_belong():
-    display = MembershipDisplay.from_rules(RULES).with_marks({"width": [0.5, 0.7]})
-    axes = panels(display.plot(), 2)
+    display = MembershipDisplay.from_rules(RULES)
+    figure = add_marks(display.plot(), display.features, {"width": [0.5, 0.7]})
+    axes = panels(figure, 2)
     dotted = [[line.get_xdata()[0] for line in axis.get_lines() if line.get_linestyle() == ":"] for axis in axes[0]]
     assert dotted == [[0.5, 0.7], []]
-    assert "true concepts" in [text.get_text() for text in display.plot().legends[0].get_texts()]
+    assert "true concepts" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_units_are_shown_and_do_not_get_in_the_way_of_marks():
     variables = [dataclasses.replace(variable, unit="m") for variable in RULES.variables]
     rules = dataclasses.replace(RULES, variables=tuple(variables))
-    figure = MembershipDisplay.from_rules(rules).with_marks({"width": [0.5]}).plot()
+    figure = add_marks(MembershipDisplay.from_rules(rules).plot(), ["width", "depth"], {"width": [0.5]})
     axes = panels(figure, 2)
     assert axes[-1, 0].get_xlabel() == "width [m]"
     assert any(line.get_linestyle() == ":" for line in axes[0, 0].get_lines())

@@ -95,8 +95,7 @@ def test_every_part_has_a_row_with_its_witnesses():
     assert display.truth.shape == (7, 4)
     np.testing.assert_allclose(display.truth, [part.truth for part in parts])
     assert display.witnesses == [[witness.instance for witness in part.witnesses] for part in parts]
-    third = next(place for place, rule in enumerate(why.rules) if rule.index == 2)
-    rows = [row for row, owner in enumerate(display.owners) if owner == third]
+    rows = [row for row, (rule, _) in enumerate(display.parts) if rule.index == 2]
     assert len(rows) == 2
     assert display.rows[rows[0]].splitlines()[0] == "Rule 3: +1.9"
     assert display.rows[rows[1]] == "AND MOST pages is low"
@@ -120,7 +119,7 @@ def test_committees_and_rules_left_out():
     display = ExplanationDisplay.from_explanation(why, max_rules=3)
     assert display.start[0] == "default (mean of 2 members)"
     assert [name for name, _ in display.bars] == ["9 other rules", "logit → probability of yes: 0.658"]
-    total = display.start[1] + sum(display.contributions) + display.bars[0][1]
+    total = display.start[1] + sum(rule.contribution for rule in display.rules) + display.bars[0][1]
     assert total == pytest.approx(why.score, abs=1e-12)
     display.plot().canvas.draw()
 
@@ -286,7 +285,7 @@ def test_a_surface_shows_the_features_that_rules_use():
 
     def axes(*given, **also):
         shown = SurfaceDisplay.from_rules(rules, *given, **also, n_points=3)
-        return shown.xlabel, shown.ylabel
+        return tuple(feature.title for feature in shown.features)
 
     assert axes() == ("pages", "hour")
     assert axes("idle") == ("idle", "pages")

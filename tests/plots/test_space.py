@@ -13,6 +13,7 @@ from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.plots import HIGH, LOW, SpaceDisplay
 from fuzzymil.plots._rules import leading_features
+from paper.figures import add_concepts
 
 # ---------------------------------------------------------------------- space
 
@@ -83,9 +84,9 @@ def test_numbers_of_many_values_are_a_color_scale():
 
 
 def test_several_outputs_and_true_concepts():
-    display = SpaceDisplay.from_model(many(4, 2, n_outputs=3), bags_of(10, 2)).with_concepts([[0.0, 0.0]], 0.5)
+    display = SpaceDisplay.from_model(many(4, 2, n_outputs=3), bags_of(10, 2))
     assert {rule.label for rule in display.rules} <= {f"rule for y{k}" for k in (1, 2, 3)}
-    axis = display.plot().axes[0]
+    axis = add_concepts(display.plot(), [[0.0, 0.0]], 0.5).axes[0]
     (disc,) = [patch for patch in axis.patches if isinstance(patch, Circle)]
     assert disc.radius == 0.5
     assert axis.get_aspect() == 1

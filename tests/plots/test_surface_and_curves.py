@@ -79,7 +79,7 @@ def test_a_surface_needs_finite_values():
 
 def test_the_history_of_a_model():
     display = CurvesDisplay.from_history({"loss": np.array([0.5, 0.2]), "rmse": np.array([0.7, 0.4])})
-    assert [line.label for line in display.panels[""]] == ["training"]
+    assert list(display.curves) == ["training"]
     both = CurvesDisplay.from_history({"loss": [0.5, 0.2], "validation_loss": [0.6, 0.3]}).plot("a title")
     assert [line.get_ydata().tolist() for line in both.axes[0].get_lines()] == [[0.5, 0.2], [0.6, 0.3]]
     for nothing in ({}, {"loss": []}):

@@ -250,5 +250,6 @@ def _surface(model: Any, bags: Any, x: str | None, y: str | None, *, output: int
 
     found = SurfaceDisplay.from_rules(model.rules_, x, y, bags=bags, output=output)
     if x is None or y is None:
-        note(f"Plotting {found.xlabel} (x) and {found.ylabel} (y); choose other features with --x and --y.")
+        across, up = (feature.title for feature in found.features)
+        note(f"Plotting {across} (x) and {up} (y); choose other features with --x and --y.")
     return found

@@ -1,8 +1,8 @@
 """Figures, as display objects in the style of scikit-learn."""
 
 from fuzzymil._utils.statistics import brier_score
-from fuzzymil.plots._curves import CurvesDisplay, Line
 from fuzzymil.plots._evaluation import (
+    CurvesDisplay,
     DataDiagnosisDisplay,
     ReliabilityCurve,
     ReliabilityDisplay,
@@ -28,7 +28,6 @@ __all__ = [
     "ExplanationDisplay",
     "ImportanceDisplay",
     "JoinedSetDisplay",
-    "Line",
     "MembershipDisplay",
     "ReliabilityCurve",
     "ReliabilityDisplay",

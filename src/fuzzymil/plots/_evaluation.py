@@ -1,11 +1,11 @@
-"""How good predictions are: ROC curves, the reliability of probabilities, and a `DataDiagnosis`."""
+"""How good predictions are: ROC curves, reliability of probabilities, a `DataDiagnosis`, the loss in training."""
 
 from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
 from fuzzymil.learn.choose import DataDiagnosis, Method
-from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, distinct, grid, subplots
+from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, bare, distinct, grid, subplots
 
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores or probabilities
 
@@ -51,16 +51,13 @@ def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.
     [0.5, 0.5, 1.0]
     """
     false, true, _ = roc_curve(truth, scores, drop_intermediate=False)
-    before = np.searchsorted(false, rates, side="right") - 1  # the last of equal rates, which is the highest
-    after = np.minimum(before + 1, len(false) - 1)
-    gap = false[after] - false[before]
-    share = np.divide(np.asarray(rates) - false[before], gap, out=np.zeros(len(gap)), where=gap > 0)
-    return np.asarray(true[before] + share * (true[after] - true[before]))
+    # At a rate that several points share, the last one counts.
+    return np.asarray(np.interp(np.asarray(rates, float), false, true))
 
 
 @dataclasses.dataclass(frozen=True)
 class RocCurve:
-    """The ROC curves of one method.
+    """The ROC curves of one method, or of one class.
 
     Attributes
     ----------
@@ -91,8 +88,7 @@ class RocCurve:
     @property
     def legend(self) -> str:
         """The label, the mean area with its standard deviation, and the number of folds."""
-        spread = f" ± {self.areas.std(ddof=1):.3f} (n = {len(self.areas)})" if len(self.areas) > 1 else ""
-        return f"{self.label}: AUC {self.areas.mean():.3f}{spread}"
+        return f"{self.label}: AUC {_over_folds(self.areas)}"
 
 
 @dataclasses.dataclass
@@ -122,14 +118,7 @@ class RocDisplay:
     ylabel: str = "true positive rate"
 
     @classmethod
-    def from_scores(
-        cls,
-        scores: Mapping[str, Sequence[Pair]],
-        *,
-        pos_label: Any = None,
-        xlabel: str = "false positive rate",
-        ylabel: str = "true positive rate",
-    ) -> RocDisplay:
+    def from_scores(cls, scores: Mapping[str, Sequence[Pair]], *, pos_label: Any = None, **labels: str) -> Self:
         """Compute the curves.
 
         Parameters
@@ -138,17 +127,22 @@ class RocDisplay:
             By method: one pair of arrays of shape (n_bags,) per fold, labels and scores.
         pos_label : label, optional
             Default: the second of the two labels in sorted order.
-        xlabel, ylabel : str
-            For example ``"false-alarm rate"`` and ``"detection rate"``.
+        **labels : str
+            ``xlabel`` and ``ylabel``, for example ``"false-alarm rate"`` and ``"detection rate"``.
         """
-        folds, chosen = _check(scores, "scores", pos_label)
+        folds, _ = _check(scores, "scores", pos_label)
         curves = [
-            _roc_curve(label, [(truth == chosen, values) for truth, values in given]) for label, given in folds.items()
+            RocCurve(
+                label,
+                np.array([true_positive_rates(truth, values, _RATES) for truth, values in own]),
+                np.array([roc_auc_score(truth, values) for truth, values in own]),
+            )
+            for label, own in folds.items()
         ]
-        return cls(curves, _RATES, xlabel, ylabel)
+        return cls(curves, _RATES, **labels)
 
     @classmethod
-    def from_classes(cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None) -> RocDisplay:
+    def from_classes(cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None) -> Self:
         """Compute the curves of classes, each against the rest, and their mean (macro average).
 
         Of two classes there is one curve, about the second. Colors are those that the classes have everywhere.
@@ -170,14 +164,10 @@ class RocDisplay:
         >>> [curve.label for curve in display.curves]
         ['cat against the rest', 'dog against the rest', 'fox against the rest', 'mean of the classes']
         """
-        names = np.asarray(classes).tolist()
-        columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
         curves = []
-        for place in _shown_classes(names, pos_label):
-            label = str(names[place]) if len(names) == 2 else f"{names[place]} against the rest"
-            own = {label: [(truth == names[place], scores[:, place]) for truth, scores in columns]}
-            (curve,) = cls.from_scores(own, pos_label=True).curves
-            curves.append(dataclasses.replace(curve, color=class_color(place, len(names))))
+        for name, color, own in _of_classes(folds, classes, pos_label):
+            label = name if len(classes) == 2 else f"{name} against the rest"
+            curves.append(dataclasses.replace(cls.from_scores({label: own}, pos_label=True).curves[0], color=color))
         if len(curves) > 1:
             detected = np.mean([curve.detected for curve in curves], axis=0)
             areas = np.mean([curve.areas for curve in curves], axis=0)
@@ -196,8 +186,14 @@ class RocDisplay:
         banded = bands and any(curve.deviation is not None for curve in self.curves)
         labels, height = _legend_texts(self.curves, title)
         figure, ((axis,),) = subplots(1, 1, (5.4, 5.4 + height + 0.19 * banded))
-        styles = _styles(self.curves)
-        lines = [self._draw(axis, curve, style, bands) for curve, style in zip(self.curves, styles, strict=True)]
+        lines = []
+        for curve, style in zip(self.curves, _styles(self.curves), strict=True):
+            del style["marker"]
+            # From the corner: what is detected without any false alarm is a vertical line.
+            lines += axis.plot([0.0, *self.rates], [0.0, *curve.mean], zorder=3, linewidth=1.7, **style)
+            if bands and curve.deviation is not None:  # rates are between 0 and 1
+                low, high = np.clip([curve.mean - curve.deviation, curve.mean + curve.deviation], 0.0, 1.0)
+                axis.fill_between(self.rates, low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=2)
         _square(axis)
         axis.set_xlabel(as_written(self.xlabel), fontsize=9)
         axis.set_ylabel(as_written(self.ylabel), fontsize=9)
@@ -205,23 +201,13 @@ class RocDisplay:
         add_legend(figure, lines, labels, title="bands: one standard deviation" if banded else "", handlelength=3.2)
         return figure
 
-    def _draw(self, axis: Any, curve: RocCurve, style: dict[str, Any], bands: bool) -> Any:
-        look = {"color": style["color"], "linestyle": style["linestyle"], "linewidth": 1.7}
-        # From the corner: what is detected without any false alarm is a vertical line.
-        (line,) = axis.plot([0.0, *self.rates], [0.0, *curve.mean], zorder=3, **look)
-        if bands and curve.deviation is not None:
-            low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
-            low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)  # rates are between 0 and 1
-            axis.fill_between(self.rates, low, high, color=style["color"], alpha=0.13, linewidth=0, zorder=2)
-        return line
-
 
 # ---------------------------------------------------------------------- reliability
 
 
 @dataclasses.dataclass(frozen=True)
 class ReliabilityCurve:
-    """The reliability of one method's probabilities.
+    """The reliability of one method's probabilities, or of those of one class.
 
     Attributes
     ----------
@@ -263,9 +249,7 @@ class ReliabilityCurve:
     @property
     def legend(self) -> str:
         """The label, the mean Brier score with its standard deviation, and the number of folds."""
-        n = len(self.scores)
-        spread = f" ± {self.scores.std(ddof=1):.3f} (n = {n})" if n > 1 else ""
-        return f"{self.label}: Brier score {self.scores.mean():.3f}{spread}"
+        return f"{self.label}: Brier score {_over_folds(self.scores)}"
 
 
 @dataclasses.dataclass
@@ -300,7 +284,7 @@ class ReliabilityDisplay:
     @classmethod
     def from_probabilities(
         cls, probabilities: Mapping[str, Sequence[Pair]], *, pos_label: Any = None, n_bins: int = 10
-    ) -> ReliabilityDisplay:
+    ) -> Self:
         """Compute the curves.
 
         Parameters
@@ -317,13 +301,12 @@ class ReliabilityDisplay:
             raise ParameterError(f"n_bins must be an integer of at least 1, got {n_bins!r}.")
         folds, chosen = _check(probabilities, "probabilities", pos_label)
         edges = np.linspace(0.0, 1.0, n_bins + 1)
-        curves = [_reliability_curve(label, given, chosen, edges) for label, given in folds.items()]
-        return cls(curves, edges, str(chosen))
+        return cls([_reliability_curve(label, own, edges) for label, own in folds.items()], edges, str(chosen))
 
     @classmethod
     def from_classes(
         cls, folds: Sequence[Pair], classes: Sequence[Any], *, pos_label: Any = None, n_bins: int = 10
-    ) -> ReliabilityDisplay:
+    ) -> Self:
         """Compute the curves of classes: one about the second of two, or one for each of several.
 
         Colors are those that the classes have everywhere.
@@ -345,24 +328,26 @@ class ReliabilityDisplay:
         >>> [curve.label for curve in display.curves], display.positive
         (['cat', 'dog', 'fox'], 'the class')
         """
-        names = np.asarray(classes).tolist()
-        shown = _shown_classes(names, pos_label)
         curves = []
-        for place in shown:
-            own = [(np.asarray(truth) == names[place], np.asarray(likely)[:, place]) for truth, likely in folds]
-            display = cls.from_probabilities({str(names[place]): own}, pos_label=True, n_bins=n_bins)
-            curves.append(dataclasses.replace(display.curves[0], color=class_color(place, len(names))))
-        about = str(names[shown[0]]) if len(curves) == 1 else "the class"
+        for name, color, own in _of_classes(folds, classes, pos_label):
+            display = cls.from_probabilities({name: own}, pos_label=True, n_bins=n_bins)
+            curves.append(dataclasses.replace(display.curves[0], color=color))
+        about = curves[0].label if len(curves) == 1 else "the class"
         return dataclasses.replace(display, curves=curves, positive=about)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         labels, height = _legend_texts(self.curves, title)
         figure, ((axis,), (below,)) = subplots(2, 1, (5.4, 6.7 + height), height_ratios=(4.6, 1), sharex=True)
-        styles = _styles(self.curves)
-        lines = [self._draw(axis, curve, style) for curve, style in zip(self.curves, styles, strict=True)]
-        self._draw_counts(below, styles)
+        lines = []
+        for curve, style in zip(self.curves, _styles(self.curves), strict=True):
+            lines += self._draw(axis, curve, style)
+            outlined = {"linestyle": style["linestyle"], "linewidth": 1.3}
+            look = outlined if len(self.curves) > 1 else {"alpha": 0.35, "fill": True}
+            below.stairs(curve.counts, self.edges, color=style["color"], **look)
         _square(axis)
+        below.set_ylim(bottom=0)
+        below.yaxis.set_major_locator(MaxNLocator(3, integer=True))
         below.set_box_aspect(0.2)  # as wide as the one above
         grid(below, "both")
         below.set_xlabel(as_written(f"predicted probability of {self.positive}"), fontsize=9)
@@ -376,18 +361,17 @@ class ReliabilityDisplay:
         filled = curve.counts > 0
         across, share, (low, high) = curve.predicted[filled], curve.observed[filled], curve.interval[:, filled]
         axis.vlines(across, low, high, color=style["color"], linewidth=1.0, alpha=0.6, zorder=2)
-        (line,) = axis.plot(across, share, linewidth=1.7, markersize=5.5, markeredgecolor="white", zorder=3, **style)
-        return line
+        return axis.plot(across, share, linewidth=1.7, markersize=5.5, markeredgecolor="white", zorder=3, **style)
 
-    def _draw_counts(self, axis: Any, styles: list[dict[str, Any]]) -> None:
-        """Draw the number of bags in each bin; one method as bars, several as outlines."""
-        for curve, style in zip(self.curves, styles, strict=True):
-            look = {"alpha": 0.35, "fill": True}
-            if len(self.curves) > 1:
-                look = {"linestyle": style["linestyle"], "linewidth": 1.3}
-            axis.stairs(curve.counts, self.edges, color=style["color"], **look)
-        axis.set_ylim(bottom=0)
-        axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+
+def _reliability_curve(label: str, folds: Sequence[tuple[Array, Array]], edges: Array) -> ReliabilityCurve:
+    truth, found = (np.concatenate(each) for each in zip(*folds, strict=True))
+    places, n_bins = np.searchsorted(edges[1:-1], found), len(edges) - 1  # an edge belongs to the bin below it
+    counts = np.bincount(places, minlength=n_bins)
+    sums = (np.bincount(places, values, minlength=n_bins) for values in (found, truth))
+    predicted, observed = (np.divide(s, counts, out=np.full(n_bins, np.nan), where=counts > 0) for s in sums)
+    scores = np.array([np.square(values - labels).mean() for labels, values in folds])
+    return ReliabilityCurve(label, predicted, observed, counts, scores)
 
 
 # ---------------------------------------------------------------------- what both share
@@ -396,7 +380,10 @@ class ReliabilityDisplay:
 def _check(
     given: Mapping[str, Sequence[Pair]], what: str, pos_label: Any
 ) -> tuple[dict[str, list[tuple[Array, Array]]], Any]:
-    """Return the folds of each method as arrays, and the positive label: the second of two if it is not chosen."""
+    """Return for each method and fold, which bags are positive and ``what``; also the positive label.
+
+    This is the second of two labels if it is not chosen.
+    """
     if not given:
         raise ParameterError(f"There is nothing to draw: pass {{'name': [(truth, {what}), ...]}}.")
     folds = {str(label): _check_folds(label, own, what) for label, own in given.items()}
@@ -405,7 +392,8 @@ def _check(
         raise ParameterError(f"Expected two labels, got {listed(known)}: choose the positive one, pos_label=....")
     if pos_label is not None and pos_label not in known:
         raise ParameterError(f"pos_label must be one of the labels {listed(known)}, got {pos_label!r}.")
-    return folds, known[1] if pos_label is None else pos_label
+    chosen = known[1] if pos_label is None else pos_label
+    return {name: [(truth == chosen, values) for truth, values in own] for name, own in folds.items()}, chosen
 
 
 def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Array, Array]]:
@@ -437,13 +425,23 @@ def _check_folds(label: str, given: Sequence[Pair], what: str) -> list[tuple[Arr
     return folds
 
 
-def _shown_classes(classes: Sequence[Any], pos_label: Any) -> Sequence[int]:
-    """Return the positions of the classes to show: the positive one, the second of two, or all of several."""
-    if pos_label is None:
-        return [1] if len(classes) == 2 else range(len(classes))
-    if pos_label not in classes:
-        raise ParameterError(f"pos_label must be one of the classes {listed(classes)}, got {pos_label!r}.")
-    return [list(classes).index(pos_label)]
+def _of_classes(
+    folds: Sequence[Pair], classes: Sequence[Any], pos_label: Any
+) -> Iterator[tuple[str, str, list[tuple[Array, Array]]]]:
+    """Yield name and color of each class to show, and for each fold which bags have it, and its scores.
+
+    These are the positive class, the second of two, or all of several.
+    """
+    names = np.asarray(classes).tolist()
+    shown = [1] if len(names) == 2 else range(len(names))
+    if pos_label is not None:
+        if pos_label not in names:
+            raise ParameterError(f"pos_label must be one of the classes {listed(names)}, got {pos_label!r}.")
+        shown = [names.index(pos_label)]
+    columns = [(np.asarray(truth), _by_class(scores, len(names))) for truth, scores in folds]
+    for place in shown:
+        own = [(truth == names[place], scores[:, place]) for truth, scores in columns]
+        yield str(names[place]), class_color(place, len(names)), own
 
 
 def _by_class(scores: npt.ArrayLike, n_classes: int) -> Array:
@@ -456,22 +454,10 @@ def _by_class(scores: npt.ArrayLike, n_classes: int) -> Array:
     return found
 
 
-def _roc_curve(label: str, folds: Sequence[tuple[Array, Array]]) -> RocCurve:
-    detected = np.array([true_positive_rates(truth, scores, _RATES) for truth, scores in folds])
-    return RocCurve(label, detected, np.array([roc_auc_score(truth, scores) for truth, scores in folds]))
-
-
-def _reliability_curve(
-    label: str, folds: Sequence[tuple[Array, Array]], positive: Any, edges: Array
-) -> ReliabilityCurve:
-    truth = np.concatenate([labels == positive for labels, _ in folds])
-    found = np.concatenate([values for _, values in folds])
-    places, n_bins = np.searchsorted(edges[1:-1], found), len(edges) - 1  # an edge belongs to the bin below it
-    counts = np.bincount(places, minlength=n_bins)
-    sums = (np.bincount(places, values, minlength=n_bins) for values in (found, truth))
-    predicted, observed = (np.divide(s, counts, out=np.full(n_bins, np.nan), where=counts > 0) for s in sums)
-    scores = np.array([np.square(values - (labels == positive)).mean() for labels, values in folds])
-    return ReliabilityCurve(label, predicted, observed, counts, scores)
+def _over_folds(values: Array) -> str:
+    """Return the mean and, of several folds, their standard deviation and number."""
+    spread = f" ± {values.std(ddof=1):.3f} (n = {len(values)})" if len(values) > 1 else ""
+    return f"{values.mean():.3f}{spread}"
 
 
 def _styles(curves: Sequence[RocCurve | ReliabilityCurve]) -> list[dict[str, Any]]:
@@ -532,25 +518,70 @@ class DataDiagnosisDisplay:
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        names = list(self.methods[0].measures)
+        names, rows = list(self.methods[0].measures), range(len(self.methods))
         figure, axes = subplots(1, len(names), (2.6 + 2.2 * len(names), 0.9 + 0.3 * len(self.methods)), sharey=True)
         for axis, name in zip(axes[0], names, strict=True):
-            self._draw(axis, name)
-        axes[0, 0].set_yticks(
-            range(len(self.methods)), [as_written(method.name) for method in self.methods], fontsize=8
-        )
+            for row, method in enumerate(self.methods):
+                mean, deviation, _ = method.measures[name]
+                axis.barh(row, mean, height=0.62, color=FAINT if method.is_baseline else LOW, alpha=0.75)
+                axis.errorbar(mean, row, xerr=deviation, color="#222222", capsize=2, linewidth=1)
+            axis.axvline(self.methods[-1].measures[name].mean, color="#222222", linewidth=0.9, linestyle=":")
+            axis.set_title(_TITLES.get(name, name), fontsize=9, fontweight="bold")
+            grid(axis, "x")
+        axes[0, 0].set_yticks(rows, [as_written(method.name) for method in self.methods], fontsize=8)
         axes[0, 0].invert_yaxis()
         n_folds = self.methods[0].measures[names[0]].n
         figure.supxlabel(f"held-out bags, mean and standard deviation over {n_folds} folds", fontsize=8)
         add_title(figure, title)
         return figure
 
-    def _draw(self, axis: Any, name: str) -> None:
-        for row, method in enumerate(self.methods):
-            mean, deviation, _ = method.measures[name]
-            color = FAINT if method.is_baseline else LOW
-            axis.barh(row, mean, height=0.62, color=color, alpha=0.75)
-            axis.errorbar(mean, row, xerr=deviation, color="#222222", capsize=2, linewidth=1)
-        axis.axvline(self.methods[-1].measures[name].mean, color="#222222", linewidth=0.9, linestyle=":")
-        axis.set_title(_TITLES.get(name, name), fontsize=9, fontweight="bold")
-        grid(axis, "x")
+
+# ---------------------------------------------------------------------- training
+
+
+@dataclasses.dataclass
+class CurvesDisplay:
+    """The loss of a model during training and, if there was any, on the validation bags, by epoch.
+
+    Parameters
+    ----------
+    curves : dict of str to array of shape (n_epochs,)
+        By what it was measured on.
+
+    Examples
+    --------
+    >>> CurvesDisplay.from_history({"loss": [0.5, 0.2], "validation_loss": [0.6, 0.4]}).curves["validation"]
+    array([0.6, 0.4])
+    """
+
+    curves: dict[str, Array]
+
+    @classmethod
+    def from_history(cls, history: Mapping[str, npt.ArrayLike]) -> CurvesDisplay:
+        """Show the losses of a model.
+
+        Parameters
+        ----------
+        history : dict of arrays of shape (n_epochs,)
+            ``model.history_``.
+        """
+        names = {"training": "loss", "validation": "validation_loss"}
+        found = {label: np.asarray(history[name], float) for label, name in names.items() if name in history}
+        if not found or not all(map(len, found.values())):
+            raise InputError("There is no loss to draw: pass the history_ of a model trained for at least one epoch.")
+        return cls(found)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        figure, ((axis,),) = subplots(1, 1, (3.8, 3.3))
+        lines = []
+        for losses, look in zip(self.curves.values(), distinct(len(self.curves)), strict=True):
+            line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
+            lines += axis.plot(np.arange(1, len(losses) + 1), losses, **line)
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("epoch", fontsize=9)
+        axis.set_ylabel("loss", fontsize=9)
+        bare(axis)
+        add_title(figure, title)
+        add_legend(figure, lines, list(self.curves), ncols=2)
+        return figure

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -27,6 +27,7 @@ from fuzzymil.explain.words import (
     sum_lines,
     the_score,
 )
+from fuzzymil.plots._rules import check_shown
 from fuzzymil.plots.style import FAINT, HIGH, LOW, WITNESS, add_colorbar, bare, shorten, subplots
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.points import in_points
@@ -90,8 +91,7 @@ _NAME = 40  # characters of the name of a feature
 _READABLE = 0.1  # if all degrees are below, the greatest is drawn darkest: the figure would be blank
 
 
-@dataclasses.dataclass(frozen=True)
-class Met:
+class Met(NamedTuple):
     """A condition, the degree to which the witness satisfies it, and whether it limits the truth of the rule."""
 
     text: str
@@ -110,29 +110,17 @@ class ExplanationDisplay:
 
     Parameters
     ----------
-    title, note : str
-        Also what is not shown.
-    rows : list of str
-        Labels of the rows, one per part of a rule.
-    owners : list of int
-        Position in ``contributions`` of the rule of each row.
-    truth : array of shape (n_rows, n_columns)
-        Degrees of truth, divided by ``exp(log_scale)``.
-    log_scale : float
-        0, or the logarithm of the greatest degree if all are small; always 0 for additive rules, whose degrees are
-        absolute.
+    explanation : Explanation
+    rules : list of RuleExplanation
+        Those that are shown.
     instances : list of int
         Position in the bag of each column.
-    witnesses : list of lists of int
-        Columns of each row's witnesses.
-    contributions, bars : list of float, list of (str, float)
-        One per rule; further bars: other rules, contributions from no rule, and the sum, which is the ``score``.
+    bars : list of (str, float)
+        Bars without a rule: other rules, contributions from no rule, and the sum.
     start : (str, float) or None
         What the sum of additive rules starts from.
-    logit : bool
-        Whether the score is the logit of a probability.
-    conditions, further : list of lists of Met, list of str
-        Conditions of each row at its witness, the least satisfied first, and a summary of the others.
+    max_conditions : int
+        Maximum number of conditions per row.
 
     Examples
     --------
@@ -144,21 +132,12 @@ class ExplanationDisplay:
     [[1], [0]]
     """
 
-    title: str
-    rows: list[str]
-    owners: list[int]
-    truth: Array
-    log_scale: float
+    explanation: Explanation
+    rules: list[RuleExplanation]
     instances: list[int]
-    witnesses: list[list[int]]
-    contributions: list[float]
     bars: list[tuple[str, float]]
-    score: str
-    start: tuple[str, float] | None = None
-    logit: bool = False
-    note: str = ""
-    conditions: list[list[Met]] = dataclasses.field(default_factory=list)
-    further: list[str] = dataclasses.field(default_factory=list)
+    start: tuple[str, float] | None
+    max_conditions: int
 
     @classmethod
     def from_explanation(
@@ -176,47 +155,72 @@ class ExplanationDisplay:
         max_conditions : int
             Maximum number of conditions per row: those that are satisfied least.
         """
-        for name, value in (("max_rules", max_rules), ("max_instances", max_instances)):
-            if value < 1:
-                raise ParameterError(f"{name} must be at least 1, got {value!r}.")
+        check_shown(max_rules=max_rules, max_instances=max_instances)
         if max_conditions < 0:
             raise ParameterError(f"max_conditions must not be negative, got {max_conditions!r}.")
         lines = sum_lines(explanation, max_rules)
-        shown = [line.rule for line in lines if line.rule is not None]
+        rules = [line.rule for line in lines if line.rule is not None]
         bars = [(shorten(line.text.replace("->", "→"), _LINE), line.amount) for line in lines if line.rule is None]
-        parts = [(rule, part) for rule in shown for part in rule.parts]
-        columns = _columns(shown, max_instances)
-        log_truth = np.array([part.log_truth for _, part in parts])
-        greatest = float(log_truth.max())
-        relative = not explanation.additive and -math.inf < greatest < math.log(_READABLE)
-        log_scale = greatest if relative else 0.0
         start = bars.pop(0) if explanation.additive else None
-        return cls(
-            title=_title(explanation),
-            rows=[label for rule in shown for label in _labels(explanation, rule)],
-            owners=[place for place, rule in enumerate(shown) for _ in rule.parts],
-            truth=np.exp(log_truth[:, columns] - log_scale),
-            log_scale=log_scale,
-            instances=columns,
-            witnesses=[[columns.index(witness.instance) for witness in part.witnesses] for _, part in parts],
-            contributions=[rule.contribution for rule in shown],
-            bars=bars,
-            score=shorten(the_score(explanation), 30),
-            start=start,
-            logit=explanation.scale == "logit" and len(explanation.outputs) == 1,
-            note=_note(log_truth, columns),
-            conditions=[_met(part, max_conditions) for _, part in parts],
-            further=[_further(rule, part, max_conditions) for rule, part in parts],
+        return cls(explanation, rules, _columns(rules, max_instances), bars, start, max_conditions)
+
+    @property
+    def parts(self) -> list[tuple[RuleExplanation, PartExplanation]]:
+        """The parts of rules in the rows, with their rules."""
+        return [(rule, part) for rule in self.rules for part in rule.parts]
+
+    @property
+    def rows(self) -> list[str]:
+        """Labels of the rows."""
+        return [label for rule in self.rules for label in _labels(self.explanation, rule)]
+
+    @property
+    def log_scale(self) -> float:
+        """0, or the logarithm of the greatest degree if all are small; degrees of additive rules are absolute."""
+        greatest = max(max(part.log_truth) for _, part in self.parts)
+        return greatest if not self.explanation.additive and -math.inf < greatest < math.log(_READABLE) else 0.0
+
+    @property
+    def truth(self) -> Array:
+        """Degrees of truth, shape (n_rows, n_columns), divided by ``exp(log_scale)``."""
+        log_truth = np.array([part.log_truth for _, part in self.parts])
+        return np.asarray(np.exp(log_truth[:, self.instances] - self.log_scale))
+
+    @property
+    def witnesses(self) -> list[list[int]]:
+        """Columns of each row's witnesses."""
+        return [[self.instances.index(each.instance) for each in part.witnesses] for _, part in self.parts]
+
+    @property
+    def conditions(self) -> list[list[Met]]:
+        """Conditions of each row at its witness, the least satisfied first."""
+        return [_met(part, self.max_conditions) for _, part in self.parts]
+
+    @property
+    def further(self) -> list[str]:
+        """A summary of each row's other conditions."""
+        return [_further(rule, part, self.max_conditions) for rule, part in self.parts]
+
+    @property
+    def note(self) -> str:
+        """Which instances are not shown."""
+        shown, every = set(self.instances), range(self.explanation.n_instances)
+        hidden = [part.log_truth[i] for _, part in self.parts for i in every if i not in shown]
+        if not hidden:
+            return ""
+        return (
+            f"{len(shown)} of {len(every):,} instances; "
+            f"the others satisfy none of these rules to more than {degree(max(hidden))}"
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        first = 0 if self.start is None else 1
-        labels = [*([] if self.start is None else [self.start[0]]), *self.rows, *(name for name, _ in self.bars)]
-        n_columns = len(self.instances)
-        wide = float(np.clip(0.26 * n_columns, 1.6, 7.0))
-        detailed = any(self.conditions)
-        texts = [*(met.text for row in self.conditions for met in row), *self.further]
+        start = [] if self.start is None else [self.start[0]]
+        labels, first = [*start, *self.rows, *(name for name, _ in self.bars)], len(start)
+        conditions, further = self.conditions, self.further
+        wide = float(np.clip(0.26 * len(self.instances), 1.6, 7.0))
+        detailed = any(conditions)
+        texts = [*(met.text for row in conditions for met in row), *further]
         middle_wide = float(np.clip(_BAR + _LETTER * max(map(len, texts), default=0), 2.5, 4.0))
         size = 6.8 + wide + middle_wide * detailed, 1.6 + (0.52 if detailed else 0.44) * len(labels)
         widths = (wide, middle_wide, 3.0) if detailed else (wide, 3.0)
@@ -224,29 +228,30 @@ class ExplanationDisplay:
         heat, *middle, bars = axes[0]
         self._draw_truth(figure, heat, first)
         for axis in middle:
-            self._draw_conditions(axis, first, middle_wide)
+            _draw_conditions(axis, first, middle_wide, conditions, further)
         self._draw_contributions(bars, first)
         heat.set_yticks(range(len(labels)), labels)
         heat.set_ylim(len(labels) - 0.5, -0.5)
-        for text in [*heat.get_yticklabels()[:first], *heat.get_yticklabels()[first + len(self.rows) :]]:
+        for text in [*heat.get_yticklabels()[:first], *heat.get_yticklabels()[-len(self.bars) :]]:
             text.set_fontweight("bold")
-        heading = figure.suptitle(self.title if title is None else title, fontsize=11)
+        heading = figure.suptitle(_title(self.explanation) if title is None else title, fontsize=11)
         for text in (heading, bars.xaxis.label, *heat.get_yticklabels()):
             text.set_parse_math(False)  # names may contain "$"
         return figure
 
     def _draw_truth(self, figure: Figure, axis: Any, first: int) -> None:
-        n_rows, n_columns = self.truth.shape
+        truth, log_scale = self.truth, self.log_scale
+        n_rows, n_columns = truth.shape
         edges = np.arange(n_columns + 1) - 0.5, first + np.arange(n_rows + 1) - 0.5
-        image = axis.pcolormesh(*edges, self.truth, cmap="Greys", vmin=0, vmax=1, edgecolors="#DDDDDD", linewidth=0.5)
+        image = axis.pcolormesh(*edges, truth, cmap="Greys", vmin=0, vmax=1, edgecolors="#DDDDDD", linewidth=0.5)
         for row, columns in enumerate(self.witnesses):
             for column in columns:
                 corner = (column - 0.5, first + row - 0.5)
                 frame = Rectangle(corner, 1, 1, fill=False, edgecolor=WITNESS, linewidth=2, zorder=3)
                 frame.set_clip_on(False)
                 axis.add_patch(frame)
-        if n_columns <= 12 and self.log_scale == 0:
-            for (row, column), value in np.ndenumerate(self.truth):
+        if n_columns <= 12 and log_scale == 0:
+            for (row, column), value in np.ndenumerate(truth):
                 text = "1" if value >= 0.995 else f"{value:.2f}"[1:] if value >= 0.005 else ""
                 color = "white" if value > 0.6 else "black"
                 axis.text(column, first + row, text, color=color, fontsize=7, ha="center", va="center")
@@ -258,54 +263,55 @@ class ExplanationDisplay:
         axis.set_xticks(range(n_columns), list(map(str, self.instances)), rotation=90 if long else 0)
         axis.xaxis.tick_top()
         axis.xaxis.set_label_position("top")
-        whose = "rule" if len(self.rows) == len(self.contributions) else "part"
+        whose = "rule" if n_rows == len(self.rules) else "part"
         lines = textwrap.wrap(f"(purple frame: witness of the {whose})", 20 if n_columns <= 12 else 60)
         axis.set_xlabel("\n".join(["instance", *lines] if n_columns <= 12 else [f"instance {lines[0]}"]), fontsize=8)
         scale = "degree of truth"
-        if self.log_scale:
-            scale += f", relative to the greatest ({degree(self.log_scale)})"
+        if log_scale:
+            scale += f", relative to the greatest ({degree(log_scale)})"
         note = textwrap.fill(self.note, 30 + 2 * n_columns)
         look = {"location": "bottom", "aspect": 30, "shrink": min(1.0, 3.0 / n_columns**0.5), "pad": 0.02}
         add_colorbar(figure, image, axis, f"{scale}\n{note}" if note else scale, **look)
 
-    def _draw_conditions(self, axis: Any, first: int, wide: float) -> None:
-        """Draw a thin bar for the degree to which the witness satisfies each condition, with its text."""
-        room = 0.86 / (1 + max(map(len, self.conditions)))
-        for row, (met, further) in enumerate(zip(self.conditions, self.further, strict=True), start=first):
-            lines = len(met) + bool(further)
-            places = row + room * (np.arange(lines) - (lines - 1) / 2)
-            for place, condition in zip(places, met, strict=False):
-                color = "black" if condition.decisive else "#555555"
-                axis.barh(place, 1, height=0.62 * room, color="#EEEEEE")
-                axis.barh(place, condition.support, height=0.62 * room, color=color)
-                text = axis.text(1.06, place, condition.text, fontsize=6.5, va="center", color=color)
-                text.set_parse_math(False)
-            if further:
-                axis.text(1.06 if met else 0.0, places[-1], further, fontsize=6.5, va="center", color="#555555")
-        axis.set_xlim(0, wide / _BAR)
-        axis.set_xticks([0, 1], ["0", "1"])
-        axis.xaxis.tick_top()
-        axis.xaxis.set_label_position("top")
-        axis.set_xlabel("conditions: degree to which\nthe witness satisfies them", fontsize=8, loc="left")
-        bare(axis)
-        for side in ("left", "bottom"):
-            axis.spines[side].set_visible(False)
-        axis.tick_params(axis="both", length=0, labelsize=7.5, labelleft=False)
-
     def _draw_contributions(self, axis: Any, first: int) -> None:
-        of_rules = [
-            (first + float(np.mean(places)), len(places), amount)
-            for place, amount in enumerate(self.contributions)
-            for places in [[row for row, owner in enumerate(self.owners) if owner == place]]
-        ]
-        below = [(float(first + len(self.rows) + n), 1, amount) for n, (_, amount) in enumerate(self.bars)]
-        bars = [*of_rules, *below]
-        start = [] if self.start is None else [(0.0, 1, self.start[1])]
-        _draw_bars(axis, [*start, *bars], joined=self.start is not None, logit=self.logit)
-        if len(self.rows) > len(self.contributions):
-            for row in np.flatnonzero(np.diff(self.owners)):
-                axis.axhline(first + row + 0.5, color="#DDDDDD", linewidth=0.6, zorder=0)
-        axis.set_xlabel(f"{'adding up' if self.start else 'contribution'} to {self.score}", fontsize=8)
+        bars: list[Bar] = [] if self.start is None else [(0.0, 1, self.start[1])]
+        row = first
+        for rule in self.rules:
+            if row > first and len(self.parts) > len(self.rules):
+                axis.axhline(row - 0.5, color="#DDDDDD", linewidth=0.6, zorder=0)
+            bars.append((row + (len(rule.parts) - 1) / 2, len(rule.parts), rule.contribution))
+            row += len(rule.parts)
+        bars += [(float(row + n), 1, amount) for n, (_, amount) in enumerate(self.bars)]
+        found = self.explanation
+        probable = found.scale == "logit" and len(found.outputs) == 1
+        _draw_bars(axis, bars, joined=self.start is not None, logit=probable)
+        what = "adding up" if self.start else "contribution"
+        axis.set_xlabel(f"{what} to {shorten(the_score(found), 30)}", fontsize=8)
+
+
+def _draw_conditions(axis: Any, first: int, wide: float, conditions: list[list[Met]], others: list[str]) -> None:
+    """Draw a thin bar for the degree to which the witness satisfies each condition, with its text."""
+    room = 0.86 / (1 + max(map(len, conditions)))
+    for row, (met, further) in enumerate(zip(conditions, others, strict=True), start=first):
+        lines = len(met) + bool(further)
+        places = row + room * (np.arange(lines) - (lines - 1) / 2)
+        for place, condition in zip(places, met, strict=False):
+            color = "black" if condition.decisive else "#555555"
+            axis.barh(place, 1, height=0.62 * room, color="#EEEEEE")
+            axis.barh(place, condition.support, height=0.62 * room, color=color)
+            text = axis.text(1.06, place, condition.text, fontsize=6.5, va="center", color=color)
+            text.set_parse_math(False)
+        if further:
+            axis.text(1.06 if met else 0.0, places[-1], further, fontsize=6.5, va="center", color="#555555")
+    axis.set_xlim(0, wide / _BAR)
+    axis.set_xticks([0, 1], ["0", "1"])
+    axis.xaxis.tick_top()
+    axis.xaxis.set_label_position("top")
+    axis.set_xlabel("conditions: degree to which\nthe witness satisfies them", fontsize=8, loc="left")
+    bare(axis)
+    for side in ("left", "bottom"):
+        axis.spines[side].set_visible(False)
+    axis.tick_params(axis="both", length=0, labelsize=7.5, labelleft=False)
 
 
 def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
@@ -319,19 +325,17 @@ def _columns(shown: Sequence[RuleExplanation], max_instances: int) -> list[int]:
 def _met(part: PartExplanation, most: int) -> list[Met]:
     """Return the conditions at the witness or, of several witnesses, the truth of each."""
     if len(part.witnesses) == 1:
-        return [_condition(condition) for condition in part.witnesses[0].decisive[:most]]
+        return [
+            Met(f"{_value(each)}: {degree(each.log_support, 2)}", math.exp(each.log_support), each.limiting)
+            for each in part.witnesses[0].decisive[:most]
+        ]
     found = []
-    for witness in part.witnesses[:most] if most else ():
+    for witness in part.witnesses[:most]:
         (condition, *others) = witness.decisive
         value = f": {_value(condition)}" if not others else ""
         text = f"instance {witness.instance}{value}: {degree(witness.log_truth, 2)}"
         found.append(Met(text, witness.truth, witness is part.witnesses[-1]))
     return found
-
-
-def _condition(condition: ConditionExplanation) -> Met:
-    text = f"{_value(condition)}: {degree(condition.log_support, 2)}"
-    return Met(text, math.exp(condition.log_support), condition.limiting)
 
 
 def _value(condition: ConditionExplanation) -> str:
@@ -347,16 +351,6 @@ def _further(rule: RuleExplanation, part: PartExplanation, most: int) -> str:
         return f"{len(left)} more, {degree(part.log_degree, 2)} or more each" if left and most else ""
     rest = part.witnesses[0].decisive[most:]
     return f"{len(rest)} more, {degree(rest[0].log_support, 2)} or more each" if rest else ""
-
-
-def _note(log_truth: Array, columns: list[int]) -> str:
-    hidden = np.delete(log_truth, columns, axis=1)
-    if not hidden.size:
-        return ""
-    return (
-        f"{len(columns)} of {log_truth.shape[1]:,} instances; "
-        f"the others satisfy none of these rules to more than {degree(float(hidden.max()))}"
-    )
 
 
 def _title(explanation: Explanation) -> str:

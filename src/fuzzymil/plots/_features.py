@@ -1,4 +1,4 @@
-"""How predictions change as a feature moves over its range."""
+"""What features matter: effects on predictions, importance, and what additive rules add, feature by feature."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from fuzzymil.explain import Effect, Importance
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.effects import position
 from fuzzymil.explain.words import in_short
-from fuzzymil.plots._rules import bags_of_equal, classes_of, rules_of
+from fuzzymil.plots._rules import bags_of_equal, check_shown, classes_of, rules_of
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,
     LOW,
-    PLAIN,
-    Scale,
     add_legend,
     add_title,
     as_written,
@@ -35,15 +33,21 @@ from fuzzymil.plots.style import (
     panels,
     shorten,
     subplots,
+    write_values,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.curves import axis_of
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, Part, Quantified, conditions
+from fuzzymil.rules.rule import Variable
 
 _COLUMNS = 3
 _LINE = "#4A5560"  # neither a class nor a direction
+_DASHED: Any = (0, (4, 2))
+
+
+# ---------------------------------------------------------------------- effects
 
 
 @dataclasses.dataclass
@@ -82,10 +86,8 @@ class EffectDisplay:
         bags: Any,
         features: Sequence[str | int] | None = None,
         *,
-        pos_label: Any = None,
         max_features: int = 6,
-        n_points: int = 41,
-        random_state: int = 0,
+        **settings: Any,
     ) -> EffectDisplay:
         """Compute the effects of features.
 
@@ -95,19 +97,15 @@ class EffectDisplay:
         bags : Bags, or anything `as_bags` accepts
         features : sequence of str or int, optional
             Names or columns. Default: those that move the prediction most, of those that rules use.
-        pos_label : label, optional
-            The class whose probability is shown. Default: of two, the positive one; of several, all.
         max_features : int
-            Most features to show, if they are not named.
-        n_points, random_state : int
-            See ``model.effect``.
+            Maximum number of features, if they are not named.
+        **settings
+            ``pos_label``, ``n_points`` and ``random_state`` of ``model.effect``.
         """
         if isinstance(features, str):
             raise ParameterError(f"features must be a list of names or columns: pass [{features!r}].")
-        if max_features < 1:
-            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
+        check_shown(max_features=max_features)
         wanted = features if features is not None else used_features([rules_of(each) for each in model.members_])
-        settings: dict[str, Any] = {"pos_label": pos_label, "n_points": n_points, "random_state": random_state}
         effects = [model.effect(bags, feature, **settings) for feature in wanted]
         if features is None:
             effects.sort(key=lambda each: -max(curve.change for curve in each.curves))
@@ -123,71 +121,64 @@ class EffectDisplay:
         for axis, effect in zip(axes.flat, self.effects, strict=False):
             self._draw(axis, effect)
         first = self.effects[0]
-        if first.classifies:
-            axes[0, 0].set_ylim(-0.12, 1.04)
-            about = first.curves[0].name if len(first.curves) == 1 else "each class"
-            figure.supylabel(as_written(f"probability of {shorten(about, 30)}"), fontsize=9)
-        else:
-            low, high = axes[0, 0].get_ylim()
-            axes[0, 0].set_ylim(low - 0.12 * (high - low), high)
-            about = first.curves[0].name if len(first.curves) == 1 else "each output"
-            figure.supylabel(as_written(f"predicted {shorten(about, 30)}"), fontsize=9)
+        low, high = axes[0, 0].get_ylim()
+        axes[0, 0].set_ylim((-0.12, 1.04) if first.classifies else (low - 0.12 * (high - low), high))
+        what, each = ("probability of", "each class") if first.classifies else ("predicted", "each output")
+        about = first.curves[0].name if len(first.curves) == 1 else each
+        figure.supylabel(as_written(f"{what} {shorten(about, 30)}"), fontsize=9)
         add_title(figure, title)
         self._legend(figure)
         return figure
 
-    def _look(self, place: int) -> dict[str, Any]:
-        look = class_look(place, self.n_classes) if self.n_classes else class_look(place, 8)
-        return look if self.n_classes or len(self.effects[0].curves) > 1 else look | {"color": _LINE}
+    def _color(self, place: int) -> str:
+        alone = not self.n_classes and len(self.effects[0].curves) == 1
+        return _LINE if alone else str(class_look(place, self.n_classes or 8)["color"])
 
     def _draw(self, axis: Any, effect: Effect) -> None:
-        scale = Scale.of(effect.variable)
+        names = bool(effect.variable.categories)
         for n, curve in enumerate(effect.curves):
-            color = self._look(curve.place)["color"]
+            color = self._color(curve.place)
             axis.axhline(effect.mean[n], color=color, linewidth=0.8, linestyle=":", zorder=1)
-            if scale.categories:
-                shift = 0.16 * (n - (len(effect.curves) - 1) / 2)
-                ends = np.abs([curve.low, curve.high] - curve.all_instances)
-                x = effect.values + shift
-                axis.errorbar(x, curve.all_instances, yerr=ends, fmt="o", color=color, markersize=5, linewidth=1.2)
+            if names:
+                x = effect.values + 0.16 * (n - (len(effect.curves) - 1) / 2)
+                reach = np.abs([curve.low, curve.high] - curve.all_instances)
+                axis.errorbar(x, curve.all_instances, yerr=reach, fmt="o", color=color, markersize=5, linewidth=1.2)
                 axis.plot(x, curve.one_instance, "o", markerfacecolor="none", color=color, markersize=5, zorder=3)
-                continue
-            axis.fill_between(effect.values, curve.low, curve.high, color=color, alpha=0.13, linewidth=0)
-            axis.plot(effect.values, curve.all_instances, color=color, linewidth=1.8)
-            axis.plot(effect.values, curve.one_instance, color=color, linewidth=1.3, linestyle=(0, (4, 2)))
-        half = 0.5 if scale.categories else 0.0
-        ends = (float(effect.values[0]) - half, float(effect.values[-1]) + half)
-        _draw_counts(axis, effect.counts, ends)
-        axis.set_xlim(*ends)
-        scale.put_on(axis.xaxis)
-        axis.set_xlabel(as_written(shorten(effect.variable.title, 40)), fontsize=9)
+            else:
+                axis.fill_between(effect.values, curve.low, curve.high, color=color, alpha=0.13, linewidth=0)
+                axis.plot(effect.values, curve.all_instances, color=color, linewidth=1.8)
+                axis.plot(effect.values, curve.one_instance, color=color, linewidth=1.3, linestyle=_DASHED)
+        half = 0.5 if names else 0.0
+        _put_feature(axis, effect.variable, effect.counts, (effect.values[0] - half, effect.values[-1] + half))
         grid(axis, "y")
 
     def _legend(self, figure: Figure) -> None:
         curves = self.effects[0].curves
-        own = self._look(curves[0].place)["color"] if len(curves) == 1 else "#444444"
-        handles: list[Any] = []
-        labels: list[str] = []
+        entries: list[tuple[str, Any]] = []
+        own = self._color(curves[0].place)
         if len(curves) > 1:
-            handles += [Line2D([], [], color=self._look(curve.place)["color"], linewidth=1.8) for curve in curves]
-            labels += [shorten(curve.name, 24) for curve in curves]
-        numbers = any(not effect.variable.categories for effect in self.effects)
-        names = any(effect.variable.categories for effect in self.effects)
-        looks: list[dict[str, Any]] = (
-            [{"linestyle": "-"}, {"linestyle": (0, (4, 2))}] if numbers else [{"linestyle": ""}] * 2
-        )
-        for n, (text, look) in enumerate(zip(("all instances", "one instance"), looks, strict=True)):
-            mark: dict[str, Any] = {"marker": "o", "markerfacecolor": own if n == 0 else "none"} if names else {}
-            handles.append(Line2D([], [], color=own, linewidth=1.8 - 0.5 * n, **look, **mark))
-            labels.append(f"{text} of a bag {'have' if n == 0 else 'has'} the value")
-        handles += [Patch(color=own, alpha=0.13), Line2D([], [], color=own, linewidth=0.8, linestyle=":")]
-        labels += ["middle half of the bags", "mean for the bags as they are"]
-        wide = figure.get_figwidth() > 8
+            own = "#444444"
+            entries += [
+                (shorten(curve.name, 24), Line2D([], [], color=self._color(curve.place), linewidth=1.8))
+                for curve in curves
+            ]
+        names = [bool(effect.variable.categories) for effect in self.effects]
+        for text, width, dash, fill in (
+            ("all instances of a bag have the value", 1.8, "-", own),
+            ("one instance of a bag has the value", 1.3, _DASHED, "none"),
+        ):
+            look: dict[str, Any] = {"color": own, "linewidth": width, "linestyle": "" if all(names) else dash}
+            look |= {"marker": "o", "markerfacecolor": fill} if any(names) else {}
+            entries.append((text, Line2D([], [], **look)))
+        entries.append(("middle half of the bags", Patch(color=own, alpha=0.13)))
+        entries.append(("mean for the bags as they are", Line2D([], [], color=own, linewidth=0.8, linestyle=":")))
         note = f"means over {self.effects[0].n_bags:,} bags; gray: how many instances have such values"
-        add_legend(figure, handles, labels, title=textwrap.fill(note, 90), ncols=3 if wide else 2)
+        labels, handles = zip(*entries, strict=True)
+        columns = 3 if figure.get_figwidth() > 8 else 2
+        add_legend(figure, handles, labels, title=textwrap.fill(note, 90), ncols=columns)
 
 
-# How much features and rules matter for the score, as bars with whiskers.
+# ---------------------------------------------------------------------- importance
 
 
 Row = tuple[str, float, float]  # a feature or rule, the drop, and its standard deviation
@@ -213,7 +204,7 @@ class ImportanceDisplay:
     >>> from fuzzymil.datasets import make_two_concepts
     >>> bags = make_two_concepts(random_state=3)
     >>> model = RuleClassifier(random_state=0).fit(bags[::2])
-    >>> display = ImportanceDisplay.from_model(model, bags[1::2], n_repeats=3)
+    >>> display = ImportanceDisplay.from_importance(model.importance(bags[1::2], n_repeats=3))
     >>> len(display.features), len(display.rules)
     (2, 2)
     """
@@ -224,39 +215,24 @@ class ImportanceDisplay:
     note: str = ""
 
     @classmethod
-    def from_model(
-        cls, model: Any, bags: Any, y: Any = None, *, max_features: int = 15, max_rules: int = 15, **settings: Any
-    ) -> ImportanceDisplay:
-        """Measure the importance and show it.
-
-        Parameters
-        ----------
-        model : fitted model with rules
-        bags : Bags, or anything `as_bags` accepts
-            Best bags that were held out.
-        y : array of shape (n_bags,), optional
-            Default: the labels of the bags.
-        max_features, max_rules : int
-            Most features and rules to show.
-        **settings
-            ``scoring``, ``n_repeats`` and ``random_state`` of ``model.importance``.
-        """
-        found = model.importance(bags, y, **settings)
-        return cls.from_importance(found, max_features=max_features, max_rules=max_rules)
-
-    @classmethod
     def from_importance(
         cls, importance: Importance, *, max_features: int = 15, max_rules: int = 15
     ) -> ImportanceDisplay:
-        """Show what ``model.importance`` found; see `from_model`."""
+        """Show what ``model.importance`` found.
+
+        Parameters
+        ----------
+        importance : Importance
+        max_features, max_rules : int
+            Maximum number of features and rules.
+        """
         for name, most in (("max_features", max_features), ("max_rules", max_rules)):
             if most < 0:
                 raise ParameterError(f"{name} must not be negative, got {most!r}.")
         used = [(each.name, each.drop, each.std) for each in importance.features if each.used]
         rules = [(f"{each.name}: {each.text}", each.drop, each.std) for each in importance.rules]
         notes = [importance.basis]
-        unused = len(importance.features) - len(used)
-        if unused:
+        if unused := len(importance.features) - len(used):
             notes.append(f"No rule uses {unused} other feature{'s' if unused > 1 else ''}.")
         for rows, most, what in ((used, max_features, "feature"), (rules, max_rules, "rule")):
             if len(rows) > most > 0:
@@ -271,32 +247,27 @@ class ImportanceDisplay:
         size = 6.6, 1.1 + 0.33 * sum(heights) + (0.3 if title else 0.0)
         figure, axes = subplots(len(lists), 1, size, height_ratios=heights, sharex=True)
         for axis, (name, rows) in zip(axes[:, 0], lists, strict=True):
-            _draw(axis, name, rows)
+            self._draw(axis, name, rows)
         axes[-1, 0].set_xlabel(as_written(f"drop in {self.score_name}"), fontsize=9)
         add_title(figure, title)
         figure.supxlabel(as_written(textwrap.fill(self.note, 100)), fontsize=7.5)
         return figure
 
-
-def _draw(axis: Any, name: str, rows: Sequence[Row]) -> None:
-    places = np.arange(len(rows))
-    whiskers = {"xerr": [std for _, _, std in rows], "ecolor": "#111111", "capsize": 2.5}
-    axis.barh(places, [drop for _, drop, _ in rows], height=0.6, color=_LINE, alpha=0.85, zorder=2, **whiskers)
-    axis.axvline(0, color="black", linewidth=0.8)
-    axis.set_yticks(places, ["\n".join(map(as_written, _wrapped(text))) for text, _, _ in rows])
-    axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
-    axis.set_title(name, fontsize=9, fontweight="bold", loc="left")
-    grid(axis, "x")
-    axis.tick_params(axis="y", length=0)
-    if not rows:
-        axis.text(0.5, 0.5, "no rule uses any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(shorten(text, 76), 40) or [""]
+    def _draw(self, axis: Any, name: str, rows: Sequence[Row]) -> None:
+        places = np.arange(len(rows))
+        whiskers = {"xerr": [std for _, _, std in rows], "ecolor": "#111111", "capsize": 2.5}
+        axis.barh(places, [drop for _, drop, _ in rows], height=0.6, color=_LINE, alpha=0.85, zorder=2, **whiskers)
+        axis.axvline(0, color="black", linewidth=0.8)
+        axis.set_yticks(places, [as_written(textwrap.fill(shorten(text, 76), 40)) for text, _, _ in rows])
+        axis.set_ylim(max(len(rows), 1) - 0.4, -0.6)
+        axis.set_title(name, fontsize=9, fontweight="bold", loc="left")
+        grid(axis, "x")
+        axis.tick_params(axis="y", length=0)
+        if not rows:
+            axis.text(0.5, 0.5, "no rule uses any", transform=axis.transAxes, ha="center", va="center", color=FAINT)
 
 
-# What each feature adds: the contributions of additive rules as functions of one feature.
+# ---------------------------------------------------------------------- what each feature adds
 
 
 _N_POINTS = 241
@@ -321,11 +292,15 @@ class Shape:
 class ShapePanel:
     """The rules about one feature, along its values ``x`` (n_points,), and a histogram of the instances (n_bins,)."""
 
-    feature: str
+    variable: Variable
     x: Array
     shapes: list[Shape]
     counts: Array | None
-    scale: Scale = PLAIN
+
+    @property
+    def feature(self) -> str:
+        """Name of the feature, with its unit."""
+        return self.variable.title
 
 
 @dataclasses.dataclass(repr=False)
@@ -354,8 +329,7 @@ class ShapesDisplay:
     ... Default: yes = -2
     ... IF SOME pages is high THEN yes += 3
     ... ''')
-    >>> display = ShapesDisplay.from_rules(rules)
-    >>> (shape,) = display.panels[0].shapes
+    >>> (shape,) = ShapesDisplay.from_rules(rules).panels[0].shapes
     >>> shape.text, shape.y[[0, -1]].round(2).tolist(), shape.alone
     ('SOME pages is high', [0.0, 3.0], True)
     """
@@ -387,8 +361,7 @@ class ShapesDisplay:
                 "Normalized rules do not add up, so a feature adds nothing by itself: use SurfaceDisplay, or additive "
                 "rules (normalize=False)."
             )
-        if max_features < 1:
-            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
+        check_shown(max_features=max_features)
         k = position("output", output, rules.output_names)
         seen = None if bags is None else seen_bags(rules, bags)
         panels = [_panel(rules, d, k, None if seen is None else seen.instances[:, d]) for d in used_features([rules])]
@@ -400,12 +373,8 @@ class ShapesDisplay:
             f"{silent} rule{'s' if silent > 1 else ''} that add{'' if silent > 1 else 's'} nothing" if silent else "",
         ]
         hidden = " and ".join(filter(None, notes))
-        return cls(
-            panels=panels[:max_features],
-            output=rules.output_names[k],
-            default=rules.default[k],
-            note=f"{hidden} not shown" if hidden else "",
-        )
+        note = f"{hidden} not shown" if hidden else ""
+        return cls(panels[:max_features], rules.output_names[k], rules.default[k], note)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
@@ -425,25 +394,26 @@ class ShapesDisplay:
 
 
 def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
-    low, high = axis_of(rules.variables[d], values)
+    variable = rules.variables[d]
+    low, high = axis_of(variable, values)
     x = np.linspace(low, high if high > low else low + 1.0, _N_POINTS)
     rows = np.full((_N_POINTS, rules.n_features), np.nan)  # a missing value satisfies every condition
     rows[:, d] = x
     found = rules.ignoring_missing_values().infer(bags_of_equal(rules, rows))
     shapes = []
     for p, part in enumerate(rules.parts):
-        name, rule = rules.variables[d].name, rules.rules[part.rule]
-        adds = rules.coefs[part.rule, k].any()
-        if adds and any(condition.variable == name for condition in conditions(part.premise)):
+        rule = rules.rules[part.rule]
+        asks = any(condition.variable == variable.name for condition in conditions(part.premise))
+        if asks and rules.coefs[part.rule, k].any():
             holds = 1 - found.degrees[:, p] if part.negated else found.degrees[:, p]
-            alone = set(rule.antecedent) == {name} and sum(each.rule == part.rule for each in rules.parts) == 1
+            alone = set(rule.antecedent) == {variable.name} and sum(each.rule == part.rule for each in rules.parts) == 1
             y = rule.weight * holds * found.rule_outputs[:, part.rule, k]
             shapes.append(Shape(part.rule + 1, _text(part), y, alone))
     counts = None
     if values is not None:
-        n_bins = len(rules.variables[d].categories) or _N_BINS
+        n_bins = len(variable.categories) or _N_BINS
         counts = np.histogram(values[~np.isnan(values)], n_bins, (x[0], x[-1]))[0]
-    return ShapePanel(rules.variables[d].title, x, shapes, counts, Scale.of(rules.variables[d]))
+    return ShapePanel(variable, x, shapes, counts)
 
 
 def _text(part: Part) -> str:
@@ -457,9 +427,8 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
     for n, shape in enumerate(panel.shapes):
         most = int(np.abs(shape.y).argmax())
         color = HIGH if shape.y[most] > 0 else LOW
-        dash = "-" if shape.alone else (0, (4, 2))
-        label = shorten(f"{shape.rule}: {shape.text}", 40)
-        axis.plot(panel.x, shape.y, color=color, linestyle=dash, linewidth=1.8, label=as_written(label))
+        label = as_written(shorten(f"{shape.rule}: {shape.text}", 40))
+        axis.plot(panel.x, shape.y, color=color, linestyle="-" if shape.alone else _DASHED, linewidth=1.8, label=label)
         if several:  # they differ in color only if one raises and one lowers the output
             near = np.flatnonzero(np.abs(shape.y) >= 0.9 * np.abs(shape.y[most]))
             at = near[len(near) * (n + 1) // (len(panel.shapes) + 1)]
@@ -468,18 +437,17 @@ def _draw_shapes(axis: Any, panel: ShapePanel) -> None:
             axis.text(*place, str(shape.rule), fontsize=6.5, color=color, ha="center", va="center", bbox=look)
         if shape.alone:
             axis.fill_between(panel.x, 0, shape.y, color=color, alpha=0.1, linewidth=0)
-    if panel.counts is not None:
-        _draw_counts(axis, panel.counts, (panel.x[0], panel.x[-1]))
-    axis.set_xlim(panel.x[0], panel.x[-1])
-    panel.scale.put_on(axis.xaxis)
-    axis.set_xlabel(as_written(shorten(panel.feature, 40)), fontsize=9)
+    _put_feature(axis, panel.variable, panel.counts, (panel.x[0], panel.x[-1]))
     axis.legend(fontsize=6.5, frameon=False, loc="upper left", handlelength=1.6)
     bare(axis)
 
 
-def _draw_counts(axis: Any, counts: Array, ends: tuple[float, float]) -> None:
-    """Draw a histogram at the foot of the axes, one tenth of their height."""
-    foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.1) + axis.transAxes)
-    edges = np.linspace(*ends, len(counts) + 1)
-    share = counts / max(counts.max(), 1)
-    axis.stairs(share, edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
+def _put_feature(axis: Any, variable: Variable, counts: Array | None, ends: tuple[float, float]) -> None:
+    """Put a feature on the horizontal axis, and its histogram at the foot of the axes, one tenth of their height."""
+    if counts is not None:
+        foot = blended_transform_factory(axis.transData, Affine2D().scale(1.0, 0.1) + axis.transAxes)
+        edges = np.linspace(*ends, len(counts) + 1)
+        axis.stairs(counts / max(counts.max(), 1), edges, fill=True, color=FAINT, alpha=0.6, transform=foot)
+    axis.set_xlim(*ends)
+    write_values(axis.xaxis, variable)
+    axis.set_xlabel(as_written(shorten(variable.title, 40)), fontsize=9)

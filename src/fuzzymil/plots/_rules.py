@@ -28,20 +28,11 @@ def rules_of(model: Any) -> RuleBase:
     raise ParameterError(f"Expected a RuleBase or a fitted model with rules, got {described(model)}.")
 
 
-def check_start(rules: RuleBase, initial: Any) -> RuleBase | None:
-    """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
-    if initial is None:
-        return None
-    if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
-        raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
-    if initial.n_rules != rules.n_rules:
-        raise ParameterError(
-            f"initial must have as many rules as after training: expected {rules.n_rules}, got {initial.n_rules}."
-        )
-    for number, (before, after) in enumerate(zip(initial.rules, rules.rules, strict=True), start=1):
-        if not set(after.antecedent) <= set(before.antecedent):
-            raise ParameterError(f"Rule {number} asks about other features than in initial: leave initial out.")
-    return initial
+def check_shown(**settings: int) -> None:
+    """Raise `ParameterError` for a number of things to show that is not at least 1."""
+    for name, value in settings.items():
+        if value < 1:
+            raise ParameterError(f"{name} must be at least 1, got {value!r}.")
 
 
 def conclusions(rules: RuleBase) -> Array:
@@ -166,11 +157,11 @@ def equal_instances(rules: RuleBase) -> int:
     return max(counts, default=1)
 
 
-def bags_of_equal(rules: RuleBase, rows: Array) -> Bags:
-    """Return one bag per row (n, d), with as many equal instances as `equal_instances` says.
+def bags_of_equal(rules: RuleBase, rows: Array, n: int | None = None) -> Bags:
+    """Return one bag per row (n, d), with ``n`` equal instances; default: as many as `equal_instances` says.
 
     Rows may be NaN where a feature is not asked about: a missing value satisfies every condition.
     """
-    n = equal_instances(rules)
+    n = equal_instances(rules) if n is None else n
     repeated = np.repeat(rows, n, axis=0)
     return Bags(repeated, np.arange(len(rows) + 1) * n, feature_names=rules.feature_names)

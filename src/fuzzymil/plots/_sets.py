@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,12 +15,12 @@ from matplotlib.lines import Line2D
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import SEVERAL, class_color, class_of_rule
 from fuzzymil._utils.errors import ParameterError, described
-from fuzzymil.explain import Explanation, explain
+from fuzzymil.explain import Explanation, JoinedSet, RuleExplanation, explain
 from fuzzymil.explain.words import degree, number
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.plots._rules import (
     border,
-    check_start,
+    check_shown,
     conditions_about,
     influences,
     quantifier_word,
@@ -31,9 +31,7 @@ from fuzzymil.plots.style import (
     FAINT,
     HIGH,
     LOW,
-    PLAIN,
     NotebookFigure,
-    Scale,
     add_legend,
     add_title,
     as_written,
@@ -42,6 +40,7 @@ from fuzzymil.plots.style import (
     grid,
     shorten,
     subplots,
+    write_values,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.curves import axis_of, curve, curve_points
@@ -95,14 +94,12 @@ class MembershipDisplay:
         Of the columns.
     high : list of bool
         Which rules have a high conclusion.
-    n_outputs : int
-        Number of columns, the last ones, that are outputs of Mamdani rules.
     looks : list of (str, str)
         Color of each rule, and what it means.
+    n_outputs : int
+        Number of columns, the last ones, that are outputs of Mamdani rules.
     note : str
         What is not shown.
-    marks : dict of str to sequence of float
-        Values to mark, by feature.
 
     Examples
     --------
@@ -118,7 +115,6 @@ class MembershipDisplay:
     looks: list[tuple[str, str]]
     n_outputs: int = 0
     note: str = ""
-    marks: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_rules(
@@ -138,9 +134,8 @@ class MembershipDisplay:
             Output whose conclusions are in the titles. Default: all, of additive rules those that the rule changes.
         """
         rules = rules_of(rule_base)
-        if max_features < 1:
-            raise ParameterError(f"max_features must be at least 1, got {max_features!r}.")
-        initial = check_start(rules, initial)
+        check_shown(max_features=max_features)
+        bases = [rules] if initial is None else [rules, _check_start(rules, initial)]
         asked = {name for rule in rules.rules for name in rule.antecedent}
         used = [d for d, variable in enumerate(rules.variables) if variable.name in asked] or [0]  # at least one column
         order = np.argsort(-(influences(rules, output) @ restrictions(rules))[used], kind="stable")
@@ -150,18 +145,22 @@ class MembershipDisplay:
         constants = rules.coefs[:, output or 0, 0]
         high = constants > border(rule_base, constants)
         several = output is None and len(rules.outputs) > 1 and not rules.concludes_sets
+        each_rule = range(rules.n_rules)
+
+        def columns(r: int) -> Iterator[tuple[list[Asked], list[Variable]]]:
+            for d in shown:
+                yield [list(conditions_about(base, r, d)) for base in bases], [base.variables[d] for base in bases]
+            for k, made in enumerate(outputs):
+                yield [_concluded(base, r, k) for base in bases], [made]
+
         return cls(
-            curves=[
-                [_conditions(rules, initial, r, d) for d in shown]
-                + [_concluded(rules, initial, r, k) for k in range(len(outputs))]
-                for r in range(rules.n_rules)
-            ],
-            titles=[_title(rules, r, output) + _hidden(rules, r, shown) for r in range(rules.n_rules)],
+            curves=[[_curve(found, versions) for found, versions in columns(r)] for r in each_rule],
+            titles=[_title(rules, r, output) + _hidden(rules, r, shown) for r in each_rule],
             variables=[*(rules.variables[d] for d in shown), *outputs],
             high=high.tolist(),
             looks=[
                 _look(rules, rules.coefs[r] if several else rules.coefs[r, [output or 0]], bool(high[r]))
-                for r in range(rules.n_rules)
+                for r in each_rule
             ],
             n_outputs=len(outputs),
             note=f"{left} feature{'s' * (left > 1)} that matter{'s' * (left == 1)} less not shown" if left else "",
@@ -171,10 +170,6 @@ class MembershipDisplay:
     def features(self) -> list[str]:
         """Names of the columns."""
         return [variable.name for variable in self.variables]
-
-    def with_marks(self, marks: dict[str, Sequence[float]]) -> MembershipDisplay:
-        """Return the display with dotted lines at known values of features, such as true concepts."""
-        return dataclasses.replace(self, marks=marks)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
@@ -188,31 +183,39 @@ class MembershipDisplay:
                 _draw(axes[r, d], shown, color, "nothing" if concludes else "any")
                 if concludes:
                     axes[r, d].set_facecolor("#F7F5F0")
-                for place in self.marks.get(self.features[d], ()):
-                    axes[r, d].axvline(place, color="black", linewidth=0.8, linestyle=":")
             axes[r, 0].set_title(as_written(self.titles[r]), loc="left", fontsize=9, color=color, fontweight="bold")
-        asks = any(shown is not None and shown.quantifier for row in self.curves for shown in row)
-        axes[0, 0].set_ylim(0, 1.35 if asks else 1.08)  # of all; room for the quantifiers above the curves
+        drawn = [shown for row in self.curves for shown in row if shown is not None]
+        # Of all panels; above the curves is room for the quantifiers.
+        axes[0, 0].set_ylim(0, 1.35 if any(shown.quantifier for shown in drawn) else 1.08)
         for axis, variable in zip(axes[-1], self.variables, strict=True):
-            axis.set_xlabel(as_written(variable.name if variable.shown(0.0) else variable.title))
-            Scale.of(variable).put_on(axis.xaxis)
+            axis.set_xlabel(as_written(variable.title))
+            write_values(axis.xaxis, variable)
         figure.supylabel("membership", fontsize=9)
         add_title(figure, title)
-        self._legend(figure)
-        return figure
-
-    def _legend(self, figure: Figure) -> None:
-        drawn = {look for look, row in zip(self.looks, self.curves, strict=True) if any(row)}
+        looks = {look for look, row in zip(self.looks, self.curves, strict=True) if any(row)}
         ranks = [HIGH, LOW, *SEVERAL, FAINT]
-        ordered = sorted(drawn, key=lambda look: (ranks.index(look[0]), look[1]))
-        handles = [Line2D([], [], color=color, label=kind) for color, kind in ordered]
-        if any(shown is not None and shown.before is not None for row in self.curves for shown in row):
+        ordered = sorted(looks, key=lambda look: (ranks.index(look[0]), look[1]))
+        handles = [Line2D([], [], color=color, label=text) for color, text in ordered]
+        if any(shown.before is not None for shown in drawn):
             handles.append(Line2D([], [], color=FAINT, linestyle="--", label="before training"))
-        if self.marks:
-            handles.append(Line2D([], [], color="black", linestyle=":", linewidth=0.8, label="true concepts"))
         if handles or self.note:
             labels = [str(handle.get_label()) for handle in handles]
             add_legend(figure, handles, labels, title=self.note, ncols=max(len(handles), 1))
+        return figure
+
+
+def _check_start(rules: RuleBase, initial: Any) -> RuleBase:
+    """Return the rules before training if they have the same conditions, else raise `ParameterError`."""
+    if not isinstance(initial, RuleBase) or initial.feature_names != rules.feature_names:
+        raise ParameterError("initial must be a rule base with the same variables, such as model.initial_rules_.")
+    if initial.n_rules != rules.n_rules:
+        raise ParameterError(
+            f"initial must have as many rules as after training: expected {rules.n_rules}, got {initial.n_rules}."
+        )
+    for n, (before, after) in enumerate(zip(initial.rules, rules.rules, strict=True), start=1):
+        if not set(after.antecedent) <= set(before.antecedent):
+            raise ParameterError(f"Rule {n} asks about other features than in initial: leave initial out.")
+    return initial
 
 
 def _draw(axis: Any, shown: Curve | None, color: str, blank: str) -> None:
@@ -230,33 +233,31 @@ def _draw(axis: Any, shown: Curve | None, color: str, blank: str) -> None:
     axis.text(0.02, 0.98, shown.quantifier, transform=axis.transAxes, **look)
 
 
-def _conditions(rules: RuleBase, initial: RuleBase | None, r: int, d: int) -> Curve | None:
-    """Return the sets of a rule's conditions on a feature; they are drawn over its range, or over all of its sets."""
-    versions = [base for base in (rules, initial) if base is not None]
-    found = [list(conditions_about(base, r, d)) for base in versions]
+Asked = list[tuple[str, MembershipFunction, tuple[str, ...]]]  # quantifier in short, set and hedges
+
+
+def _curve(found: list[Asked], variables: Sequence[Variable]) -> Curve | None:
+    """Return the sets of a rule, and of the same before training; they are drawn over the ranges of the variables."""
     if not found[0]:
         return None
-    ends = [axis_of(base.variables[d]) for base in versions]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    x = curve_points([chosen for each in found for _, chosen, _ in each], low, high if high > low else low + 1.0)
+    low, high = _ends(variables)
+    x = curve_points([chosen for each in found for _, chosen, _ in each], low, high)
     after, *before = (np.array([curve(chosen, low, high, how, at=x).y for _, chosen, how in each]) for each in found)
     words = dict.fromkeys(quantifier for quantifier, *_ in found[0] if quantifier)
     return Curve(x, before[0] if before else None, after, ", ".join(words))
 
 
-def _concluded(rules: RuleBase, initial: RuleBase | None, r: int, k: int) -> Curve | None:
-    """Return the set that a rule concludes of an output, now and before training."""
-    found = []
-    for base in (rules, initial):
-        said = None if base is None else base.rules[r].terms.get(base.outputs[k].name)
-        if base is not None and said is not None:
-            found.append((base.outputs[k].terms[said.term], said.hedges))
-    if not found:
-        return None
-    low, high = axis_of(rules.outputs[k])
-    x = curve_points([chosen for chosen, _ in found], low, high)
-    after, *before = (curve(chosen, low, high, hedges, at=x).y[None] for chosen, hedges in found)
-    return Curve(x, before[0] if before else None, after)
+def _ends(variables: Sequence[Variable]) -> tuple[float, float]:
+    """Return the ends of an axis for versions of one variable."""
+    ends = [axis_of(variable) for variable in variables]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return low, high if high > low else low + 1.0
+
+
+def _concluded(rules: RuleBase, r: int, k: int) -> Asked:
+    """Return the set that a rule concludes of an output, if any."""
+    said = rules.rules[r].terms.get(rules.outputs[k].name)
+    return [] if said is None else [("", rules.outputs[k].terms[said.term], said.hedges)]
 
 
 def _look(rules: RuleBase, coefs: Array, high: bool) -> tuple[str, str]:
@@ -307,13 +308,16 @@ _MOST_NUMBERS, _MOST_FLIPS, _LEAST_ROWS = 24, 12, 8  # rows of numbers next to t
 
 @dataclasses.dataclass(frozen=True)
 class TermPanel:
-    """The sets of one variable: name of a term to its old and new set, None if there is none."""
+    """The sets of one variable: name of a term to its old and new set, None if there is none; ``ends`` of the axis."""
 
-    title: str
-    low: float
-    high: float
+    variable: Variable
+    ends: tuple[float, float]
     terms: dict[str, tuple[MembershipFunction | None, MembershipFunction | None]]
-    scale: Scale = PLAIN
+
+    @property
+    def title(self) -> str:
+        """Name of the variable, with its unit."""
+        return self.variable.title
 
 
 @dataclasses.dataclass
@@ -326,9 +330,8 @@ class DifferenceDisplay:
 
     Parameters
     ----------
-    panels : list of TermPanel
-    numbers : list of (str, float, float)
-        What differs, its old and its new value.
+    difference : Difference
+        What ``old.diff(new)`` returns.
     flips : list of Flip, or None
         Bags that changed sides; None if there are no bags.
     threshold : float
@@ -344,8 +347,7 @@ class DifferenceDisplay:
     (['hue'], [1])
     """
 
-    panels: list[TermPanel]
-    numbers: list[tuple[str, float, float]]
+    difference: Difference
     flips: list[Flip] | None = None
     threshold: float = 0.5
 
@@ -368,61 +370,67 @@ class DifferenceDisplay:
         cls, difference: Difference, bags: Any = None, *, threshold: float | None = None
     ) -> DifferenceDisplay:
         """Draw the result of ``old.diff(new)``; see `from_rules`."""
-        old, new = difference.old, difference.new
-        changed = {change.variable.name for change in difference.sets}
+        flips = None if bags is None else list(difference.flips(bags, threshold))
+        return cls(difference, flips, border_of(difference.new) if threshold is None else threshold)
+
+    @property
+    def panels(self) -> list[TermPanel]:
+        """The variables whose sets differ."""
+        changed = {change.variable.name for change in self.difference.sets}
+        old, new = self.difference.old, self.difference.new
         before, after = ({variable.name: variable for variable in rules.all_variables} for rules in (old, new))
-        panels = []
-        for variable in (after | before | after).values():
-            then = before.get(variable.name)
-            known = {} if then is None else then.terms
-            now = variable.terms if variable.name in after else {}
-            if variable.name in changed:
-                terms = {term: (known.get(term), now.get(term)) for term in dict.fromkeys((*known, *now))}
-                ends = [axis_of(v) for v in (variable, then) if v is not None]
-                low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-                panels.append(TermPanel(variable.title, low, high, terms, Scale.of(variable)))
-        numbers = [
+        found = []
+        for name, variable in (after | before | after).items():
+            if name in changed:
+                versions = [versions[name].terms if name in versions else {} for versions in (before, after)]
+                terms = {
+                    term: (versions[0].get(term), versions[1].get(term)) for term in {**versions[0], **versions[1]}
+                }
+                ends = _ends([each[name] for each in (before, after) if name in each])
+                found.append(TermPanel(variable, ends, terms))
+        return found
+
+    @property
+    def numbers(self) -> list[tuple[str, float, float]]:
+        """Each number that differs: what it is, its old and its new value."""
+        return [
             (f"{change.where}: {change.what}", change.old, change.new)
-            for change in difference.changes
+            for change in self.difference.changes
             if isinstance(change.old, float) and isinstance(change.new, float) and change.where != "operators"
         ]
-        border = border_of(new) if threshold is None else threshold
-        flips = None if bags is None else list(difference.flips(bags, threshold))
-        return cls(panels, numbers, flips, border)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        columns = min(max(math.ceil(math.sqrt(len(self.panels))), 1), _COLUMNS)
-        n_rows = max(-(-len(self.panels) // columns), 1)
-        lengths = [min(len(self.numbers), _MOST_NUMBERS), min(len(self.flips or ()), _MOST_FLIPS)]
+        panels, numbers = self.panels, self.numbers
+        columns = min(max(math.ceil(math.sqrt(len(panels))), 1), _COLUMNS)
+        n_rows = max(-(-len(panels) // columns), 1)
+        lengths = [min(len(numbers), _MOST_NUMBERS), min(len(self.flips or ()), _MOST_FLIPS)]
         height = max(2.0 * n_rows, 0.8 + 0.24 * max(lengths))
-        widths = [2.6 * columns] * bool(self.panels) + [3.8] * (bool(self.numbers) + (self.flips is not None))
-        figure = plt.figure(
-            FigureClass=NotebookFigure, figsize=(sum(widths) or 4.2, 0.6 + height), layout="constrained"
-        )
+        widths = [2.6 * columns] * bool(panels) + [3.8] * (bool(numbers) + (self.flips is not None))
+        size = sum(widths) or 4.2, 0.6 + height
+        figure = plt.figure(FigureClass=NotebookFigure, figsize=size, layout="constrained")
         if not widths:
             figure.text(0.5, 0.5, "The rules are the same.", ha="center", va="center", color=FAINT)
             return figure
         parts = iter(np.ravel(np.array(figure.subfigures(1, len(widths), width_ratios=widths), object)))
-        if self.panels:
+        if panels:
             axes = next(parts).subplots(n_rows, columns, squeeze=False).ravel()
-            for axis in axes[len(self.panels) :]:
+            for axis in axes[len(panels) :]:
                 axis.set_visible(False)
-            for axis, panel in zip(axes, self.panels, strict=False):
+            for axis, panel in zip(axes, panels, strict=False):
                 _draw_terms(axis, panel)
-        if self.numbers:
+        if numbers:
             axis = next(parts).subplots()
-            _draw_moves(axis, self.numbers, _MOST_NUMBERS)
+            _draw_moves(axis, numbers, _MOST_NUMBERS)
             axis.set_title("old to new numbers", fontsize=9, fontweight="bold")
         if self.flips is not None:
-            self._draw_flips(next(parts).subplots())
+            self._draw_flips(next(parts).subplots(), self.flips)
         ghost = Line2D([], [], color=FAINT, linestyle="--"), Line2D([], [], color="#222222")
         add_legend(figure, ghost, ["old", "new"], ncols=2)
         add_title(figure, title)
         return figure
 
-    def _draw_flips(self, axis: Any) -> None:
-        flips = self.flips or []
+    def _draw_flips(self, axis: Any, flips: list[Flip]) -> None:
         count = f"{len(flips)} bag{'' if len(flips) == 1 else 's'} changed sides"
         more = f", the first {_MOST_FLIPS}" if len(flips) > _MOST_FLIPS else ""
         axis.set_title(count + more, fontsize=9, fontweight="bold")
@@ -430,27 +438,23 @@ class DifferenceDisplay:
             axis.set_axis_off()
             return
         one = len(flips[0].new_output) == 1
-        rows = [
-            (
-                f"bag {flip.bag}" if one else f"bag {flip.bag}: {flip.old} to {flip.new}",
-                _margin(flip, flip.old_output),
-                _margin(flip, flip.new_output),
-            )
-            for flip in flips
-        ]
+        rows = []
+        for flip in flips:
+            name = f"bag {flip.bag}" if one else f"bag {flip.bag}: {flip.old} to {flip.new}"
+            rows.append((name, _margin(flip, flip.old_output), _margin(flip, flip.new_output)))
         _draw_moves(axis, rows, _MOST_FLIPS)
         axis.axvline(self.threshold if one else 0.0, color="#222222", linewidth=0.9, linestyle=":")
         axis.set_xlabel("output" if one else "new decision minus old one", fontsize=8)
 
 
 def _draw_terms(axis: Any, panel: TermPanel) -> None:
-    x = curve_points([each for pair in panel.terms.values() for each in pair if each], panel.low, panel.high)
+    x = curve_points([each for pair in panel.terms.values() for each in pair if each], *panel.ends)
     names: list[tuple[float, str, str]] = []  # place from 0 to 1, term and color
     for n, (term, (old, new)) in enumerate(panel.terms.items()):
         color = class_color(n, len(panel.terms) + 2)  # terms have no direction
         for chosen, ghost in ((old, True), (new, False)):
             if chosen is not None:
-                y = curve(chosen, panel.low, panel.high, at=x).y
+                y = curve(chosen, *panel.ends, at=x).y
                 draw_set(axis, x, y, color, ghost=ghost)
         names.append((float((x[np.argmax(y)] - x[0]) / (x[-1] - x[0])), shorten(term, 14), color))
     last, raised = -1.0, False
@@ -460,9 +464,9 @@ def _draw_terms(axis: Any, panel: TermPanel) -> None:
         side = "left" if place < 0.1 else "right" if place > 0.9 else "center"
         look = {"fontsize": 7, "color": color, "ha": side, "va": "bottom", "clip_on": False}
         axis.text(place, 0.91 if raised else 0.83, as_written(term), transform=axis.transAxes, **look)
-    axis.set(ylim=(0, 1.24), yticks=[0, 1], xlim=(panel.low, panel.high))
+    axis.set(ylim=(0, 1.24), yticks=[0, 1], xlim=panel.ends)
     axis.set_xlabel(as_written(panel.title), fontsize=8)
-    panel.scale.put_on(axis.xaxis)
+    write_values(axis.xaxis, panel.variable)
     bare(axis)
 
 
@@ -500,15 +504,6 @@ _MOST_RULES = 8
 _POINTS = 250  # of a curve
 
 
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """The set that a rule concludes: as it is written, and cut off or scaled by the strength of the rule."""
-
-    label: str
-    whole: Array
-    cut: Array
-
-
 @dataclasses.dataclass
 class JoinedSetDisplay:
     """The sets that rules concluded about a bag, the set they were joined into, and its defuzzified point.
@@ -518,17 +513,10 @@ class JoinedSetDisplay:
 
     Parameters
     ----------
-    values, membership : arrays of shape (n_values,)
-        Values of the output, and their membership in the joined set.
-    cuts : list of Cut
-        One per rule, the strongest first.
-    point : float
-        The output.
-    axis : str
-        Name and unit of the output.
-    title : str
-    threshold : float or None
-        Output at which the decision of a classifier changes.
+    explanation : Explanation
+        Of Mamdani rules that do not average numbers.
+    max_rules : int
+        Maximum number of rules: the strongest.
 
     Examples
     --------
@@ -540,17 +528,12 @@ class JoinedSetDisplay:
     ... IF depth is deep THEN risk is small
     ... ''')
     >>> display = JoinedSetDisplay.from_rules(rules, [[[0.9], [0.3]]])
-    >>> round(display.point, 3), [cut.label for cut in display.cuts]
-    (0.389, ['Rule 2 (0.882): risk is small', 'Rule 1 (0.325): risk is great'])
+    >>> round(display.joined.point, 3), [rule.name for rule in display.rules]
+    (0.389, ['Rule 2', 'Rule 1'])
     """
 
-    values: Array
-    membership: Array
-    cuts: list[Cut]
-    point: float
-    axis: str
-    title: str = ""
-    threshold: float | None = None
+    explanation: Explanation
+    max_rules: int = _MOST_RULES
 
     @classmethod
     def from_rules(
@@ -578,52 +561,48 @@ class JoinedSetDisplay:
     @classmethod
     def from_explanation(cls, explanation: Explanation, *, max_rules: int = _MOST_RULES) -> JoinedSetDisplay:
         """Show the sets of an explanation of Mamdani rules; see `from_rules`."""
-        joined = explanation.joined
-        if joined is None:
+        display = cls(explanation, max_rules)
+        _ = display.joined  # raises if there is none
+        return display
+
+    @property
+    def joined(self) -> JoinedSet:
+        """The joined set."""
+        if self.explanation.joined is None:
             raise ParameterError("There is no joined set: only Mamdani rules, unless they average numbers, make one.")
-        by_strength = sorted(
-            (rule for rule in explanation.rules if rule.index in joined.cuts and rule.firing > 0),
-            key=lambda rule: -rule.log_firing,
-        )
-        return cls(
-            values=np.array(joined.values),
-            membership=np.array(joined.membership),
-            cuts=[
-                Cut(
-                    label=f"{rule.name} ({degree(rule.log_firing)}): {rule.concluded}",
-                    whole=np.array(joined.sets[rule.index]),
-                    cut=np.array(joined.cuts[rule.index]),
-                )
-                for rule in by_strength[:max_rules]
-            ],
-            point=joined.point,
-            axis=f"{joined.output} [{joined.unit}]" if joined.unit else joined.output,
-            title=f"Bag {explanation.bag}: {joined.output} = {number(joined.point)}",
-            threshold=explanation.threshold if explanation.classes and len(explanation.outputs) == 1 else None,
-        )
+        return self.explanation.joined
+
+    @property
+    def rules(self) -> list[RuleExplanation]:
+        """The rules that fire, the strongest first."""
+        fire = (rule for rule in self.explanation.rules if rule.index in self.joined.cuts and rule.firing > 0)
+        return sorted(fire, key=lambda rule: -rule.log_firing)[: self.max_rules]
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
-        figure, axes = subplots(1, 1, (6.2, 3.0 + 0.2 * len(self.cuts)))
-        axis, handles = axes[0, 0], []
-        some = slice(None, None, max(len(self.values) // _POINTS, 1))
-        x = self.values[some]
-        for place, cut in enumerate(self.cuts):
+        found, joined, rules = self.explanation, self.joined, self.rules
+        figure, ((axis,),) = subplots(1, 1, (6.2, 3.0 + 0.2 * len(rules)))
+        every = slice(None, None, max(len(joined.values) // _POINTS, 1))
+        x, membership = np.array(joined.values)[every], np.array(joined.membership)[every]
+        handles, names = [], []
+        for place, rule in enumerate(rules):
             color = class_look(place, 8)["color"]  # rules have no direction here
-            draw_set(axis, x, cut.whole[some], color, ghost=True)
-            handles.append(axis.fill_between(x, cut.cut[some], color=color, alpha=0.3, linewidth=0))
-        handles += axis.plot(x, self.membership[some], color="#222222", linewidth=1.6)
-        handles.append(axis.axvline(self.point, color="#222222", linewidth=1.6, linestyle="-."))
-        names = [*(shorten(cut.label, 60) for cut in self.cuts), "joined set", f"output: {number(self.point)}"]
-        if self.threshold is not None:
-            handles.append(axis.axvline(self.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
-            names.append(f"threshold: {number(self.threshold)}")
-        half = float(self.values[1] - self.values[0]) / 2  # values are in the middle of their cells
-        axis.set_xlim(float(self.values[0]) - half, float(self.values[-1]) + half)
-        axis.set_ylim(0, 1.05 * max(1.0, float(self.membership.max(initial=0.0))))  # sums may exceed 1
-        axis.set_xlabel(as_written(self.axis))
+            draw_set(axis, x, np.array(joined.sets[rule.index])[every], color, ghost=True)
+            handles.append(axis.fill_between(x, joined.cuts[rule.index][every], color=color, alpha=0.3, linewidth=0))
+            names.append(shorten(f"{rule.name} ({degree(rule.log_firing)}): {rule.concluded}", 60))
+        handles += axis.plot(x, membership, color="#222222", linewidth=1.6)
+        handles.append(axis.axvline(joined.point, color="#222222", linewidth=1.6, linestyle="-."))
+        names += ["joined set", f"output: {number(joined.point)}"]
+        if found.classes and len(found.outputs) == 1:
+            handles.append(axis.axvline(found.threshold, color=FAINT, linewidth=1.2, linestyle=":"))
+            names.append(f"threshold: {number(found.threshold)}")
+        half = (joined.values[1] - joined.values[0]) / 2  # values are in the middle of their cells
+        axis.set_xlim(joined.values[0] - half, joined.values[-1] + half)
+        axis.set_ylim(0, 1.05 * max(1.0, *joined.membership))  # sums may exceed 1
+        axis.set_xlabel(as_written(f"{joined.output} [{joined.unit}]" if joined.unit else joined.output))
         axis.set_ylabel("membership")
         bare(axis)
-        axis.set_title(as_written(self.title if title is None else title), fontsize=11)
+        heading = f"Bag {found.bag}: {joined.output} = {number(joined.point)}" if title is None else title
+        axis.set_title(as_written(heading), fontsize=11)
         add_legend(figure, handles, names, ncols=1)
         return figure

@@ -17,27 +17,25 @@ from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.effects import position
-from fuzzymil.plots._rules import (
-    bags_of_equal,
-    equal_instances,
-    leading_features,
-    rules_of,
-)
+from fuzzymil.plots._rules import bags_of_equal, equal_instances, leading_features, rules_of
 from fuzzymil.plots.style import (
-    PLAIN,
-    Scale,
     add_colorbar,
     add_legend,
     as_written,
     bare,
     shorten,
     subplots,
+    value_shown,
+    write_values,
 )
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
+from fuzzymil.rules.curves import typical_values
 from fuzzymil.rules.editing.comparison import span
+from fuzzymil.rules.rule import Variable
 
 _UNKNOWN = 0.05  # firing strength below which no rule is said to apply
+_FEW = 4  # other features whose values are written
 
 
 @dataclasses.dataclass(repr=False)
@@ -55,18 +53,14 @@ class SurfaceDisplay:
         The output for a bag with its instances there.
     strongest : array of shape (n_y, n_x), or None
         Greatest firing strength there; None for additive rules, whose output is meant even where no rule fires.
-    xlabel, ylabel, output : str
-        Names of the features and of the output.
+    features : pair of Variable
+    output : str
     held : dict of str to float
         Values of the other features that the rules use.
-    how : str
+    note : str
         How these values were chosen, in words.
     n_instances : int
         Number of equal instances in each bag: 1, or as many as a rule with *at least* asks for.
-    scales : pair of Scale
-        How the values of the features are written: as numbers, categories or dates.
-    held_scales : dict of str to Scale
-        Those of the other features.
 
     Examples
     --------
@@ -80,14 +74,11 @@ class SurfaceDisplay:
     y: Array
     z: Array
     strongest: Array | None
-    xlabel: str
-    ylabel: str
+    features: tuple[Variable, Variable]
     output: str
     held: dict[str, float]
-    how: str
+    note: str
     n_instances: int = 1
-    scales: tuple[Scale, Scale] = (PLAIN, PLAIN)
-    held_scales: dict[str, Scale] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def from_rules(
@@ -126,33 +117,34 @@ class SurfaceDisplay:
             raise ParameterError(f"n_points must be at least 2, got {n_points!r}.")
         seen = None if bags is None else seen_bags(rules, bags)
         given = _given(rules, at or {}, (across, up))
-        place = _place(rules, seen)
-        for d, value in given.items():
-            place[d] = value
-        xs, ys = (_points(rules, seen, d, n_points) for d in (across, up))
+        place = typical_values(rules.variables, None if seen is None else seen.instances)
+        place[list(given)] = list(given.values())
+        xs, ys = (_points(rules.variables[d], seen, d, n_points) for d in (across, up))
         instances = np.tile(place, (len(xs) * len(ys), 1))
         instances[:, across], instances[:, up] = np.tile(xs, len(ys)), np.repeat(ys, len(xs))
         found = rules.infer(bags_of_equal(rules, instances))
-        others = [d for d in used_features([rules]) if d not in (across, up)]
+        held = {d: float(place[d]) for d in used_features([rules]) if d not in (across, up)}
+        note = _in_words(len(given), rules.n_features - 2, medians=seen is not None)
+        if note and 0 < len(held) <= _FEW:
+            each = ((rules.variables[d], value) for d, value in held.items())
+            texts = (f"{shorten(variable.name, 30)} = {value_shown(variable, value)}" for variable, value in each)
+            note = f"{', '.join(texts)} ({note})"
         return cls(
             x=xs,
             y=ys,
             z=found.output[:, k].reshape(len(ys), len(xs)),
             strongest=found.strongest.reshape(len(ys), len(xs)) if rules.normalize else None,
-            xlabel=rules.variables[across].title,
-            ylabel=rules.variables[up].title,
+            features=(rules.variables[across], rules.variables[up]),
             output=rules.output_names[k],
-            held={rules.feature_names[d]: float(place[d]) for d in others},
-            held_scales={rules.feature_names[d]: Scale.of(rules.variables[d]) for d in others},
-            how=_in_words(len(given), rules.n_features - 2, seen is not None),
+            held={rules.feature_names[d]: value for d, value in held.items()},
+            note=note,
             n_instances=equal_instances(rules),
-            scales=(Scale.of(rules.variables[across]), Scale.of(rules.variables[up])),
         )
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the figure and return it."""
         figure, ((axis,),) = subplots(1, 1, (5.8, 5.2))
-        blocks = any(scale.categories for scale in self.scales)  # between categories there is nothing
+        blocks = any(feature.categories for feature in self.features)  # between categories there is nothing
         shading: Any = "nearest" if blocks else "gouraud"
         image = axis.pcolormesh(self.x, self.y, self.z, cmap="cividis", shading=shading, rasterized=True)
         levels = MaxNLocator(5).tick_values(float(self.z.min()), float(self.z.max()))
@@ -162,39 +154,21 @@ class SurfaceDisplay:
             for text in axis.clabel(lines, fontsize=7.5, fmt="%g"):
                 text.set_bbox({"boxstyle": "round,pad=0.1", "facecolor": "#333333", "edgecolor": "none", "alpha": 0.6})
         if self.strongest is not None and not blocks and (self.strongest < _UNKNOWN).any():
-            hatch = axis.contourf(
-                self.x, self.y, self.strongest, levels=[-1.0, _UNKNOWN], hatches=["////"], colors="none"
-            )
-            hatch.set_edgecolor("#FFFFFF80")
-            hatch.set_linewidth(0.0)
-            sample = Patch(
-                facecolor="#777777",
-                edgecolor="white",
-                hatch="////",
-                label=f"firing strength of all rules below {_UNKNOWN}",
-            )
-            add_legend(figure, [sample], [str(sample.get_label())])
-        axis.set_xlabel(as_written(shorten(self.xlabel, 60)), fontsize=9)
-        axis.set_ylabel(as_written(shorten(self.ylabel, 50)), fontsize=9)
+            look: dict[str, Any] = {"levels": [-1.0, _UNKNOWN], "hatches": ["////"], "colors": "none"}
+            axis.contourf(self.x, self.y, self.strongest, **look).set(edgecolor="#FFFFFF80", linewidth=0.0)
+            sample = Patch(facecolor="#777777", edgecolor="white", hatch="////")
+            add_legend(figure, [sample], [f"firing strength of all rules below {_UNKNOWN}"])
+        axis.set_xlabel(as_written(shorten(self.features[0].title, 60)), fontsize=9)
+        axis.set_ylabel(as_written(shorten(self.features[1].title, 50)), fontsize=9)
         bare(axis)
-        self.scales[0].put_on(axis.xaxis)
-        self.scales[1].put_on(axis.yaxis, across=False)
+        write_values(axis.xaxis, self.features[0])
+        write_values(axis.yaxis, self.features[1], across=False)
         add_colorbar(figure, image, axis, shorten(self.output, 40), aspect=30)
         count = "one instance" if self.n_instances == 1 else f"{self.n_instances} equal instances"
         heading = f"{shorten(self.output, 40)} for bags with {count}" if title is None else title
         figure.suptitle(as_written(heading), fontsize=11)
-        axis.set_title(as_written(textwrap.fill(self._standing(), 76)), fontsize=8, color="#333333")
+        axis.set_title(as_written(textwrap.fill(self.note, 76)), fontsize=8, color="#333333")
         return figure
-
-    def _standing(self) -> str:
-        """Return the values of the other features, one by one if there are few."""
-        if not self.how:
-            return ""
-        if 0 < len(self.held) <= 4:
-            scales = {name: self.held_scales.get(name, PLAIN) for name in self.held}
-            each = [f"{shorten(name, 30)} = {scales[name].text(value)}" for name, value in self.held.items()]
-            return f"{', '.join(each)} ({self.how})"
-        return self.how
 
 
 def _axes(rules: RuleBase, x: str | int | None, y: str | int | None, output: int) -> tuple[int, int]:
@@ -220,30 +194,15 @@ def _given(rules: RuleBase, at: Mapping[str | int, float], shown: tuple[int, int
     return found
 
 
-def _place(rules: RuleBase, seen: Bags | None) -> Array:
-    """Return values of the features, shape (n_features,): medians, or the middles of ranges; one of the categories."""
-    middles = np.array([0.0 if variable.categories else sum(span(variable)) / 2 for variable in rules.variables])
-    if seen is None:
-        return middles
-    known = np.asarray(~np.isnan(seen.instances).all(axis=0))
-    middles[known] = np.nanmedian(seen.instances[:, known], axis=0)
-    for d, variable in enumerate(rules.variables):
-        if variable.categories and bool(known[d]):  # between two categories there is none: the most frequent one
-            values = seen.instances[:, d]
-            codes, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-            middles[d] = codes[counts.argmax()]
-    return middles
-
-
-def _points(rules: RuleBase, seen: Bags | None, d: int, n_points: int) -> Array:
+def _points(variable: Variable, seen: Bags | None, d: int, n_points: int) -> Array:
     """Return the values of a feature to evaluate: points over its range, or its categories."""
-    if rules.variables[d].categories:
-        return np.arange(len(rules.variables[d].categories), dtype=float)
-    low, high = span(rules.variables[d], None if seen is None else seen.instances[:, d])
+    if variable.categories:
+        return np.arange(len(variable.categories), dtype=float)
+    low, high = span(variable, None if seen is None else seen.instances[:, d])
     return np.linspace(*((low, high) if high > low else (low - 1.0, low + 1.0)), n_points)
 
 
-def _in_words(n_given: int, n_others: int, medians: bool) -> str:
+def _in_words(n_given: int, n_others: int, *, medians: bool) -> str:
     """Describe how the values of the other features were chosen."""
     counts = {"at given values": n_given}
     counts["at the median" if medians else "in the middle of the range"] = n_others - n_given

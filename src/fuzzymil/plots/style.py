@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import io
 import textwrap
 from collections.abc import Sequence
@@ -23,36 +22,19 @@ from fuzzymil._utils.colors import LOW as LOW
 from fuzzymil._utils.colors import WITNESS as WITNESS
 from fuzzymil._utils.colors import class_color
 from fuzzymil.bags import Bags
-from fuzzymil.bags.columns import value_text
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.rule import Variable
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
-_DASHES = (
-    "-",
-    (0, (5, 2)),
-    (0, (1, 1.2)),
-    (0, (6, 2, 1, 2)),
-    (0, (3, 1)),
-    (0, (2, 2.5)),
-    (0, (8, 3)),
-    (0, (4, 1, 1, 1, 1, 1)),
-)
+_DASHES = ("-", *((0, gaps) for gaps in ((5, 2), (1, 1.2), (6, 2, 1, 2), (3, 1), (2, 2.5), (8, 3), (4, 1, 1, 1, 1, 1))))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
 def distinct(n: int) -> list[dict[str, Any]]:
     """Return color, dash and marker of ``n`` series; beyond eight, colors repeat with other dashes and markers."""
-    rounds = [divmod(place, len(_COLORS)) for place in range(n)]
-    return [
-        {
-            "color": _COLORS[own],
-            "linestyle": _DASHES[(own + turn) % len(_DASHES)],
-            "marker": _MARKERS[(own + turn) % len(_MARKERS)],
-        }
-        for turn, own in rounds
-    ]
+    kinds = [(place % 8, (place % 8 + place // 8) % 8) for place in range(n)]
+    return [{"color": _COLORS[own], "linestyle": _DASHES[turn], "marker": _MARKERS[turn]} for own, turn in kinds]
 
 
 def class_look(place: int, n_classes: int) -> dict[str, Any]:
@@ -106,12 +88,7 @@ def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
     """Put a legend below the axes, its title above the entries, in as many of ``ncols`` columns as fit the figure."""
     width = 72 * figure.get_figwidth()  # points; a letter takes about 4.7 of them, a handle and its gaps 40
     fit = max(1, int(width / (40 + 4.7 * max(map(len, labels), default=1))))
-    settings: dict[str, Any] = {
-        "loc": "outside lower center",
-        "fontsize": 8,
-        "title_fontsize": 8,
-        "frameon": False,
-    } | look
+    settings = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False, **look}
     title = "\n".join(textwrap.fill(line, int(width / 4.7)) for line in title.split("\n"))
     settings["ncols"] = min(look.get("ncols", 1), fit)
     figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **settings)
@@ -176,60 +153,34 @@ def figure_bytes(figure: Figure, suffix: str) -> bytes:
     return content.getvalue()
 
 
-# Axes of features whose values are not plain numbers: categories, dates and times of day.
+# ---------------------------------------------------------------------- values as a person writes them
 
 
 _MOST_NAMES = 24
 _STEEP = 26  # characters of all names together that fit next to each other on one panel
+_LETTERS = 18  # of a name at a tick
 
 
-@dataclasses.dataclass(frozen=True)
-class Scale:
-    """How to write the values of a feature.
+def value_shown(variable: Variable, value: float) -> str:
+    """Return a value of a variable as a person writes it."""
+    return variable.shown(value) or format_number(value, 3)
 
-    ``categories``: names of the values 0, 1, 2, ...; empty for numbers.
-    """
 
-    categories: tuple[str, ...] = ()
-    unit: str = ""
-
-    @classmethod
-    def of(cls, variable: Variable) -> Scale:
-        """Return the scale of a variable."""
-        return cls(variable.categories, variable.unit)
-
-    def text(self, value: float, digits: int = 3) -> str:
-        """Return a value as a person writes it."""
-        return value_text(value, self.unit, self.categories) or format_number(value, digits)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether values are written as numbers."""
-        return not self.categories and value_text(0.0, self.unit) is None
-
-    def put_on(self, axis: Any, *, across: bool = True, width: int = 18) -> None:
-        """Write the names of categories, or dates, at the ticks of ``axes.xaxis`` or ``axes.yaxis``.
-
-        Long names on a horizontal axis (``across``) are turned; ``width`` is the most letters of a name.
-        """
-        if self.is_plain:
-            return
-        if not self.categories:
+def write_values(axis: Any, variable: Variable, *, across: bool = True) -> None:
+    """Write categories or dates at the ticks of ``axes.xaxis`` or ``axes.yaxis``; across, long names are turned."""
+    if not variable.categories:
+        if variable.shown(0.0) is not None:
             axis.set_major_locator(MaxNLocator(4))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: value_text(value, self.unit) or ""))
-            return
-        names = [as_written(shorten(name, width)) for name in self.categories]
-        step = -(-len(names) // _MOST_NAMES)
-        axis.set_major_locator(FixedLocator(range(0, len(names), step)))
-        axis.set_minor_locator(NullLocator())
-        axis.set_ticklabels(names[::step])
-        if across and sum(map(len, names[::step])) > _STEEP:
-            for label in axis.get_ticklabels():
-                label.set(rotation=40, ha="right", rotation_mode="anchor")
-
-
-PLAIN = Scale()
-"""Numbers."""
+            axis.set_major_formatter(FuncFormatter(lambda value, _: variable.shown(value) or ""))
+        return
+    names = [as_written(shorten(name, _LETTERS)) for name in variable.categories]
+    step = -(-len(names) // _MOST_NAMES)
+    axis.set_major_locator(FixedLocator(range(0, len(names), step)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_ticklabels(names[::step])
+    if across and sum(map(len, names[::step])) > _STEEP:
+        for label in axis.get_ticklabels():
+            label.set(rotation=40, ha="right", rotation_mode="anchor")
 
 
 def variables_of(bags: Bags) -> Sequence[Variable]:
@@ -239,12 +190,12 @@ def variables_of(bags: Bags) -> Sequence[Variable]:
     return [Variable(column.name, unit=column.unit, categories=column.categories) for column in bags.columns]
 
 
-def spread_out(values: Array, scale: Scale, instances: Array) -> Array:
+def spread_out(values: Array, variable: Variable, instances: Array) -> Array:
     """Return values (n,) moved a little apart if they are categories, which would otherwise hide each other.
 
     The distance depends on the instance (n, d) alone, so that the same instance is always at the same place.
     """
-    if not scale.categories:
+    if not variable.categories:
         return values
     weights = 0.6180339887498949 * np.sqrt(np.arange(1, instances.shape[1] + 1))
     mixed = np.where(np.isnan(instances), 0.0, instances) @ weights

@@ -34,6 +34,22 @@ def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, flo
     return (-0.5, len(variable.categories) - 0.5) if variable.categories else span(variable, values)
 
 
+def typical_values(variables: Sequence[Variable], instances: Array | None = None) -> Array:
+    """Return a value of each variable (n_variables,): the median of the instances (n, n_variables), or its middle.
+
+    Between two categories there is none: of these it is the most frequent one, or the first.
+    """
+    found = [0.0 if variable.categories else sum(span(variable)) / 2 for variable in variables]
+    for d, column in enumerate(() if instances is None else instances.T):
+        known = column[~np.isnan(column)]
+        if len(known) and variables[d].categories:
+            codes, counts = np.unique(known, return_counts=True)
+            found[d] = codes[counts.argmax()]
+        elif len(known):
+            found[d] = np.median(known)
+    return np.array(found, float)
+
+
 def curve_points(sets: Iterable[MembershipFunction], low: float, high: float) -> Array:
     """Return the values (n,) from ``low`` to ``high`` at which the curves of sets are drawn.
 

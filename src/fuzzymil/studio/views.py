@@ -337,7 +337,7 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "low": float(made.z.min()),
         "high": float(made.z.max()),
         "names": names,
-        "titles": [made.xlabel, made.ylabel],
+        "titles": [feature.title for feature in made.features],
         "output": made.output,
         "others": made.held,
         "instances": instances,
