@@ -552,8 +552,11 @@ class Bags:
         >>> bags.with_features([[0.0], [1.0]], Columns([Column("kind", "category", ("new", "old"))])).feature_names
         ('kind',)
         """
+        return self._with(instances, columns=columns)
+
+    def _with(self, instances: Any, **features: Any) -> Bags:
         kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
-        return Bags(instances, self.offsets, columns=columns, **kept)
+        return Bags(instances, self.offsets, **kept, **features)
 
     def align(self, columns: Columns, optional: Collection[str] = ()) -> Bags:
         """Return bags with the features of others, in their order and with their codes of categories.
@@ -671,15 +674,7 @@ class Bags:
         feature_names = arrays.text_names(result) if feature_names is None else feature_names
         if feature_names is None and changed.shape[1] == self.n_features:
             feature_names = self.feature_names
-        return Bags(
-            changed,
-            self.offsets,
-            ids=self.ids,
-            feature_names=feature_names,
-            labels=self.labels,
-            instance_labels=self.instance_labels,
-            source=self.source,
-        )
+        return self._with(changed, feature_names=feature_names)
 
     # ------------------------------------------------------------------ data frames
 
@@ -716,8 +711,9 @@ class Bags:
                 raise InputError(f"The column {column.name!r} would occur twice: rename the feature.")
             found[column.name] = _decode(column, self.instances[:, d])
         found |= {name: values for name, values in extra.items() if name not in found}
-        lists = {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
-        return data_frame(library, lists)
+        return data_frame(
+            library, {name: each.tolist() if each.dtype.kind == "U" else each for name, each in found.items()}
+        )
 
     def instance_frame(self) -> Any:
         """Return the features alone as a pandas data frame, one row per instance; categories are text.
@@ -731,7 +727,17 @@ class Bags:
         return data_frame("pandas", {each.name: _decode(each, self.instances[:, d]) for d, each in enumerate(columns)})
 
     def _repr_html_(self) -> str:
-        return _bags_html(self)
+        """Return a summary of the bags, and their first rows."""
+        columns = list(self.columns or map(Column, self.names))
+        parts: list[Any] = [html.element("p", html.element("b", repr(self)))]
+        if self.labels is not None and self.labels.ndim == 1:
+            parts.append(html.line(f"Labels: {_label_counts(self.labels)}"))
+        rows = [_summary(column, self.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
+        heads = ["feature", "values", "minimum", "median", "maximum", "missing", ""]
+        parts.append(html.table("Features", heads, rows, n_words=2))
+        if len(columns) > _FEATURES:
+            parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))
+        return html.fragment(*parts, _first_rows(self, columns[:_FEATURES]))
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
@@ -844,21 +850,6 @@ def _decode(column: Column, values: Array) -> Array:
 _ROWS, _FEATURES, _LABELS = 6, 12, 10
 
 
-def _bags_html(bags: Bags) -> str:
-    """Return a summary of bags, and their first rows."""
-    columns = list(bags.columns or map(Column, bags.names))
-    parts: list[Any] = [html.element("p", html.element("b", repr(bags)))]
-    if bags.labels is not None and bags.labels.ndim == 1:
-        parts.append(html.line(f"Labels: {_label_counts(bags.labels)}"))
-    rows = [_summary(column, bags.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
-    heads = ["feature", "values", "minimum", "median", "maximum", "missing", ""]
-    parts.append(html.table("Features", heads, rows, n_words=2))
-    if len(columns) > _FEATURES:
-        parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))
-    parts.append(_first_rows(bags, columns[:_FEATURES]))
-    return html.fragment(*parts)
-
-
 def _label_counts(labels: Array) -> str:
     counts = Counter(labels.tolist())
     if len(counts) > _LABELS and labels.dtype.kind in "iuf":
@@ -885,15 +876,13 @@ def _summary(column: Column, values: Array) -> list[Any]:
 
 def _first_rows(bags: Bags, columns: list[Column]) -> Any:
     n = min(_ROWS, bags.n_instances)
-    own = bags.bag_index[:n]
-    labeled = bags.labels is not None
+    given = {"bag": bags.ids} | ({} if bags.labels is None else {"label": bags.labels})
     rows = []
-    for i in range(n):
-        cells = [
-            "missing" if np.isnan(value) else column.shown(float(value)) or f"{value:.4g}"
-            for column, value in zip(columns, bags.instances[i], strict=False)
-        ]
-        rows.append([str(bags.ids[own[i]]), *([str(bags.labels[own[i]])] if bags.labels is not None else []), *cells])
-    heads = ["bag", *(["label"] if labeled else []), *(column.name for column in columns)]
+    for bag, instance in zip(bags.bag_index[:n], bags.instances, strict=False):
+        shown = (
+            column.shown(value) or f"{value:.4g}" for column, value in zip(columns, instance.tolist(), strict=False)
+        )
+        values = ("missing" if np.isnan(value) else text for value, text in zip(instance, shown, strict=False))
+        rows.append([*(str(of_bags[bag]) for of_bags in given.values()), *values])
     title = f"The first {n} of {bags.n_instances:,} instances" if bags.n_instances > n else "Instances"
-    return html.table(title, heads, rows, n_words=1 + labeled)
+    return html.table(title, [*given, *(column.name for column in columns)], rows, n_words=len(given))

@@ -18,6 +18,7 @@ from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, lis
 from fuzzymil._utils.text import check_characters
 from fuzzymil.bags.series import (
     PLAIN_NUMBERS,
+    DateSeries,
     NumberSeries,
     Series,
     TextSeries,
@@ -252,13 +253,14 @@ def _encode(column: Column, values: Series, bag_of_row: Array) -> tuple[Array, C
     where = f"Column {column.source!r}"
     if column.kind == "number":
         if not isinstance(values, NumberSeries):
-            advice = PLAIN_NUMBERS.advice(values.distinct[0], values.distinct) if isinstance(values, TextSeries) else ""
+            if isinstance(values, DateSeries):
+                raise InputTypeError(f"{where} must have numbers, got dates.")
+            advice = PLAIN_NUMBERS.advice(values.distinct[0], values.distinct)
             more = f" {advice[0].upper()}{advice[1:]}." if advice else ""
             raise InputTypeError(f"{where} must have numbers, got {values.describe()}.{more}")
         return values.numbers, column
     if column.kind == "category":
-        text = values.as_text()
-        return _codes(text, column)
+        return _codes(values.as_text(), column)
     clock = values.as_hours() if isinstance(values, TextSeries) else values
     if isinstance(clock, NumberSeries) and column.kind == "hour" and clock.unit == HOUR:
         return clock.numbers, column
@@ -302,7 +304,7 @@ def _recode(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
 
 def category_key(name: str) -> str:
     """Return what is compared of the name of a category: case and the number of spaces do not matter."""
-    return " ".join(name.split()).casefold()
+    return category_name(name).casefold()
 
 
 def category_name(name: str) -> str:

@@ -18,10 +18,10 @@ from fuzzymil._utils.arrays import Array, all_different, codes
 from fuzzymil._utils.errors import (
     InputError,
     InputTypeError,
-    ParameterError,
     PlaceError,
     described,
     did_you_mean,
+    known_name,
     listed,
 )
 from fuzzymil.bags._input import check_frame, identifiers
@@ -77,11 +77,11 @@ class ColumnOptions:
     @classmethod
     def of(
         cls,
-        only: Any,
-        drop: Any,
-        categorical: Any,
-        date: Any,
-        exclude_text: bool,
+        only: Any = None,
+        drop: Any = (),
+        categorical: Any = (),
+        date: Any = (),
+        exclude_text: bool = False,
         keep: Any = (),
         decimal: str = ".",
         thousands: str | None = None,
@@ -89,20 +89,14 @@ class ColumnOptions:
     ) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries."""
         parts = date if isinstance(date, Mapping) else dict.fromkeys(_names(date, "columns of dates"), ())
-        found = {str(name): _names(some, "parts of a date") for name, some in parts.items()}
-        for name, some in found.items():
-            for part in some:
-                if part not in DATE_PARTS:
-                    raise ParameterError(
-                        f"Unknown part {part!r} of the date {name!r}; choose from {listed(DATE_PARTS)}."
-                        f"{did_you_mean(part, DATE_PARTS)}"
-                    )
+        dates = {str(name): _names(some, "parts of a date") for name, some in parts.items()}
+        for name, part in ((name, part) for name, some in dates.items() for part in some):
+            known_name("part", part, DATE_PARTS, f"of the date {name!r}")
         only = None if only is None else _names(only, "feature columns")
         all_different(only or (), "column")
-        number_format = NumberFormat(decimal, thousands)
-        left_out, kept = _names(drop, "columns to drop"), _names(keep, "columns to keep")
-        texts = _names(categorical, "columns")
-        return cls(only, left_out, texts, found, bool(exclude_text), kept, number_format, bool(each_row))
+        lists = (_names(drop, "columns to drop"), _names(categorical, "columns"))
+        marks, kept = NumberFormat(decimal, thousands), _names(keep, "columns to keep")
+        return cls(only, *lists, dates, bool(exclude_text), kept, marks, bool(each_row))
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -117,21 +111,20 @@ class ColumnOptions:
 
     def check(self, names: Iterable[str], apart: Sequence[str]) -> None:
         """Raise if a column that is named does not exist, is the bag or the label, or is both used and left out."""
-        names = list(names)
+        known = [name for name in names if name not in apart]
         for name in self.named:
             if name in apart and name in self.drop:
                 raise InputError(f"Column {name!r} is the bag or the label and cannot be dropped.")
             if name in apart:
                 raise InputError(f"Column {name!r} must occur only once and cannot also be a feature.")
-            if name not in names:
-                known = [other for other in names if other not in apart]
+            if name not in known:
                 raise InputError(
                     f"There is no column {name!r}; choose from {listed(known)}.{did_you_mean(name, known)}"
                 )
-        for names, what in ((self.drop, "dropped"), (self.keep, "kept apart")):
-            for name in names:
-                if name in (*(self.only or ()), *self.categorical, *self.date):
-                    raise InputError(f"Column {name!r} cannot be both used and {what}: name it once.")
+        used = {*(self.only or ()), *self.categorical, *self.date}
+        for name, what in (*((name, "dropped") for name in self.drop), *((name, "kept apart") for name in self.keep)):
+            if name in used:
+                raise InputError(f"Column {name!r} cannot be both used and {what}: name it once.")
 
 
 NO_OPTIONS = ColumnOptions()
@@ -236,15 +229,12 @@ class Source:
         shown = [f"{self.place} {facts.pop(self.place)}"]
         dates = [name for name in facts if self.extra[name].dtype.kind == "M"]
         for name, value in sorted(facts.items(), key=lambda fact: fact[0] not in dates):  # dates first
-            if name in dates:
-                shown.append(str(value) if len(dates) == 1 else f"{name} {value}")
-            elif isinstance(value, str):
+            if isinstance(value, str) and name not in dates:
                 line = " ".join(value.split())
-                shown.append(
-                    f"{name} {(line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 3].rstrip() + '...')!r}"
-                )
-            else:
-                shown.append(f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}")
+                value = repr(line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 3].rstrip() + "...")
+            elif isinstance(value, float):
+                value = f"{value:.12g}"
+            shown.append(value if [name] == dates else f"{name} {value}")
         return ", ".join(shown)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli._app import USE, app
@@ -12,26 +12,21 @@ from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_fig
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
 from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, listed_names, option
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from fuzzymil.bags import Bags
-
 
 class Kind(enum.StrEnum):
     """What to plot."""
 
-    membership = "membership"
-    space = "space"
-    curves = "curves"
-    roc = "roc"
-    reliability = "reliability"
-    explanation = "explanation"
-    surface = "surface"
-    shapes = "shapes"
-    joined = "joined"
-    importance = "importance"
-    effect = "effect"
+    membership = enum.auto()
+    space = enum.auto()
+    curves = enum.auto()
+    roc = enum.auto()
+    reliability = enum.auto()
+    explanation = enum.auto()
+    surface = enum.auto()
+    shapes = enum.auto()
+    joined = enum.auto()
+    importance = enum.auto()
+    effect = enum.auto()
 
 
 _NEED_LABELS = (Kind.roc, Kind.reliability, Kind.importance)
@@ -107,25 +102,53 @@ def plot(
     for name, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
         if given is not None and kind is not owner:
             raise ParameterError(f"{name} is for plot {owner}, not for plot {kind}: omit it.")
-    about = None if of_class is None else _about(kind, fitted, of_class)
-    numbers = _numbers(kind, fitted, bags, feature, scoring, about)
-    write_figure(_figure(kind, fitted, source, bags, id, (x, y), title, about, numbers), target)
+    label, about = (None, None) if of_class is None else _label_and_output(kind, fitted, of_class)
+    chosen = None
+    if id is not None or kind in (Kind.explanation, Kind.joined):
+        if bags is None:
+            raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
+        chosen = bag_with_id(bags, id, source)
+    import matplotlib
+
+    matplotlib.use("Agg")  # no display needed
+    from fuzzymil import plots
+
+    named = None if about is None else output_names(fitted)[about]
+    found: list[Any] = []  # numbers of the figure
+    display: Any
+    if kind is Kind.membership:
+        display = plots.MembershipDisplay.from_rules(fitted, _before_training(fitted), output=about)
+    elif kind is Kind.space:
+        place = None if chosen is None else chosen.ids.tolist()[0]
+        display = plots.SpaceDisplay.from_model(fitted, bags, bag=place, features=_pair(x, y))
+    elif kind is Kind.curves:
+        display = plots.CurvesDisplay.from_history(fitted.history_)
+    elif kind in (Kind.roc, Kind.reliability):
+        display = _judged(kind, fitted, bags, label)
+    elif kind is Kind.explanation:
+        display = plots.ExplanationDisplay.from_explanation(fitted.explain(chosen, output=named))
+    elif kind is Kind.joined:
+        display = plots.JoinedSetDisplay.from_rules(fitted, chosen, output=named)
+    elif kind is Kind.shapes:
+        display = plots.ShapesDisplay.from_rules(fitted, bags=bags, output=about or 0)
+    elif kind is Kind.importance:
+        found = [fitted.importance(bags, scoring=scoring)]
+        display = plots.ImportanceDisplay.from_importance(found[0])
+    elif kind is Kind.effect:
+        features = None if feature is None else list(listed_names(feature))
+        display = plots.EffectDisplay.from_model(fitted, bags, features, pos_label=label)
+        found = display.effects
+    else:
+        display = _surface(fitted, bags, x, y, output=about or 0)
+    write_figure(display.plot() if title is None else display.plot(title), target)
     if as_json:
-        found = numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
         emit_json({"figure": target, "kind": kind} | ({kind: [each.to_dict() for each in found]} if found else {}))
     elif kind is Kind.importance:
-        emit(str(numbers))
+        emit(str(found[0]))
 
 
-class _About(NamedTuple):
-    """The class that a figure is about, and the position of its output."""
-
-    label: Any
-    output: int
-
-
-def _about(kind: Kind, model: Any, wanted: str) -> _About:
-    """Return the class that the user wants to see, or raise if the figure cannot show it."""
+def _label_and_output(kind: Kind, model: Any, wanted: str) -> tuple[Any, int]:
+    """Return the class that the user wants to see, and the position of its output; raise if the figure has none."""
     if kind in _OF_NO_CLASS:
         raise ParameterError(f"plot {kind} is not about one class: omit --class.")
     label, output = class_and_output(model, wanted)
@@ -135,72 +158,7 @@ def _about(kind: Kind, model: Any, wanted: str) -> _About:
             f"The positive class of this model is {other!s}, so plot {kind} cannot show {wanted}: omit --class. "
             f"Figures that can: {', '.join(_OF_ANY_CLASS)}."
         )
-    return _About(label, output or 0)
-
-
-def _numbers(
-    kind: Kind, model: Any, bags: Bags | None, features: list[str] | None, scoring: str | None, about: _About | None
-) -> Any:
-    """Return the importance, or a list of effects; None for other figures."""
-    if kind is Kind.importance:
-        return model.importance(bags, scoring=scoring)
-    if kind is not Kind.effect:
-        return None
-    from fuzzymil.plots import EffectDisplay
-
-    named = None if features is None else list(listed_names(features))
-    return EffectDisplay.from_model(model, bags, named, pos_label=None if about is None else about.label).effects
-
-
-def _figure(
-    kind: Kind,
-    model: Any,
-    source: str,
-    bags: Bags | None,
-    id: str | None,
-    features: tuple[str | None, str | None],
-    title: str | None,
-    about: _About | None,
-    numbers: Any,
-) -> Figure:
-    """Draw the figure; bags are there if the kind needs them."""
-    import matplotlib
-
-    matplotlib.use("Agg")  # no display needed
-    from fuzzymil import plots
-
-    chosen = None
-    if id is not None or kind in (Kind.explanation, Kind.joined):
-        if bags is None:
-            raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
-        chosen = bag_with_id(bags, id, source)
-    before = _before_training(model)
-    output = 0 if about is None else about.output
-    named = None if about is None else output_names(model)[output]
-    display: Any
-    if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model, before, output=None if about is None else output)
-    elif kind is Kind.space:
-        place = None if chosen is None else chosen.ids.tolist()[0]
-        display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))
-    elif kind is Kind.curves:
-        display = plots.CurvesDisplay.from_history(model.history_)
-    elif kind in (Kind.roc, Kind.reliability):
-        display = _judged(kind, model, bags, about)
-    elif kind is Kind.explanation:
-        display = plots.ExplanationDisplay.from_explanation(model.explain(chosen, output=named))
-    elif kind is Kind.joined:
-        display = plots.JoinedSetDisplay.from_rules(model, chosen, output=named)
-    elif kind is Kind.shapes:
-        display = plots.ShapesDisplay.from_rules(model, bags=bags, output=output)
-    elif kind is Kind.importance:
-        display = plots.ImportanceDisplay.from_importance(numbers)
-    elif kind is Kind.effect:
-        display = plots.EffectDisplay(numbers, len(getattr(model, "classes_", ())))
-    else:
-        display = _surface(model, bags, *features, output=output)
-    figure: Figure = display.plot() if title is None else display.plot(title)
-    return figure
+    return label, output or 0
 
 
 def _before_training(model: Any) -> Any:
@@ -210,16 +168,13 @@ def _before_training(model: Any) -> Any:
     return before if asked[0] == asked[-1] else None
 
 
-def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
-    x, y = features
-    if x is None and y is None:
-        return None
-    if x is None or y is None:
+def _pair(x: str | None, y: str | None) -> tuple[str, str] | None:
+    if (x is None) != (y is None):
         raise ParameterError("Give both --x and --y, or neither for the features that matter most.")
-    return x, y
+    return None if x is None or y is None else (x, y)
 
 
-def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
+def _judged(kind: Kind, model: Any, bags: Any, positive: Any) -> Any:
     import numpy as np
 
     from fuzzymil._utils.statistics import ranking_scores
@@ -233,7 +188,6 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
         note("The curve is optimistic if the model was trained on these bags.")
     elif known:
         note(f"The curve is optimistic: the model was trained on {known:,} of these {bags.n_bags:,} bags.")
-    positive = None if about is None else about.label
     order = [place.index(name) for name in classes]
     if kind is Kind.reliability:
         likely = model.predict_proba(bags)[:, order]

@@ -84,7 +84,7 @@ def guess_format(
     CSV with a header, bag column 'bag', label column 'label'
     """
     file = DataFile(path, encoding)
-    options = ColumnOptions.of(features, (), (), (), False, each_row=each_row)
+    options = ColumnOptions.of(features, each_row=each_row)
     with _within_memory(file):
         known = _format(file, format, bag, label)
         names = () if known.column_names is None else tuple(known.column_names(file))

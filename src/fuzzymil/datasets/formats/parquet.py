@@ -356,7 +356,7 @@ class ParquetBags(BagStream):
         label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(None, drop, (), (), False))
+        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(drop=drop))
         self._table.require_numbers()
         self._columns = Columns(map(Column, self._table.roles.features))
         self._starts = _bag_starts(self._table)
