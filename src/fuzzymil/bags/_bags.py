@@ -822,15 +822,9 @@ def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Co
     >>> bags_of_table(Table.from_frame(frame, bag="bag"))
     Bags(2 bags, 3 instances, 1 feature, 1-2 instances per bag)
     """
-    found = features_of(table, options, columns)
-    return Bags.from_long(
-        found.instances,
-        table.bag,
-        labels=table.label,
-        instance_labels=table.instance_label,
-        columns=found.columns,
-        source=found.source,
-    )
+    instances, known, source = features_of(table, options, columns)
+    labels = {"labels": table.label, "instance_labels": table.instance_label}
+    return Bags.from_long(instances, table.bag, columns=known, source=source, **labels)
 
 
 def _decode(column: Column, values: Array) -> Array:

@@ -327,16 +327,10 @@ def _frame_labels(column: Any, name: Hashable, number_format: NumberFormat) -> A
     return series.numbers if isinstance(series, NumberSeries) else found
 
 
-class Features(NamedTuple):
-    """The features of the rows of a table."""
-
-    instances: Array
-    columns: Columns
-    source: Source
-
-
-def features_of(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Features:
-    """Return the features of a table.
+def features_of(
+    table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None
+) -> tuple[Array, Columns, Source]:
+    """Return the features of the rows of a table, what they mean, and where they come from.
 
     ``columns``: the features to make, as they were made from another table; ``options`` then only drops.
     """
@@ -366,7 +360,7 @@ def features_of(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Colu
         for name, values in series.items()
         if name in options.keep or (name not in used_as_they_are and not _is_idle(values))
     }
-    return Features(instances, encoded, dataclasses.replace(table.source, extra=extra, unused=unused))
+    return instances, encoded, dataclasses.replace(table.source, extra=extra, unused=unused)
 
 
 def infer_columns(
@@ -429,24 +423,16 @@ def _infer_column(table: Table, name: str, bag_of_row: Array, options: ColumnOpt
     if name in options.categorical:
         return [_category(name, values.as_text())]
     named = options.only is not None and name in options.only
-    if isinstance(values, NumberSeries):
-        return _of_numbers(name, values, bag_of_row, named=named)
-    if isinstance(values, DateSeries):
-        if np.isnat(values.moments).all():
-            return Unused(name, "it is empty")
-        return _of_date(name, values, bag_of_row, ())
-    return _of_text(table, name, values, bag_of_row, options, named=named)
-
-
-def _of_numbers(name: str, values: NumberSeries, bag_of_row: Array, *, named: bool) -> list[Column] | Unused:
-    if values.unit == HOUR:
+    if isinstance(values, TextSeries):
+        return _of_text(table, name, values, bag_of_row, options, named=named)
+    if isinstance(values, NumberSeries) and values.unit == HOUR:
         return [Column(name, "hour")]
-    if np.isnan(values.numbers).all() and not named:
+    if arrays.missing(values.to_array()).all() and not (named and isinstance(values, NumberSeries)):
         return Unused(name, "it is empty")
+    if isinstance(values, DateSeries):
+        return _of_date(name, values, bag_of_row, ())
     why = "" if named else why_identifier(name, values.numbers, bag_of_row)
-    if why:
-        return Unused(name, why, "features")
-    return [Column(name)]
+    return Unused(name, why, "features") if why else [Column(name)]
 
 
 def _of_text(
@@ -454,22 +440,20 @@ def _of_text(
 ) -> list[Column] | Unused:
     if not values.distinct:
         return Unused(name, "it is empty")
-    clock = values.as_hours()
-    if clock is not None:
+    if values.as_hours() is not None:
         return [Column(name, "hour")]
     moments = values.as_dates()
     if not isinstance(moments, str):
         return _of_date(name, values, bag_of_row, ())
     _check_numbers(table, name, values, options.number_format, named=named)
-    n_rows, n_distinct = int((values.codes >= 0).sum()), len({*map(category_key, values.distinct)})
-    few = n_distinct <= MOST_CATEGORIES and n_distinct <= max(n_rows // 2, 2)
     if named:
         return [_category(name, values)]
     if options.exclude_text:
         return Unused(name, "text", "categorical")
+    n_rows, n_distinct = int((values.codes >= 0).sum()), len({*map(category_key, values.distinct)})
     if n_distinct == 1:
         return Unused(name, f"always {category_name(values.distinct[0])[:40]!r}", "categorical")
-    if few:
+    if n_distinct <= min(MOST_CATEGORIES, max(n_rows // 2, 2)):
         return [_category(name, values)]
     if mostly_dates(values.distinct):
         return Unused(name, f"dates, but {moments}")
@@ -564,25 +548,10 @@ def _of_date(name: str, values: Series, bag_of_row: Array, parts: Sequence[str])
 
 def why_identifier(name: str, numbers: Array, bag_of_row: Array) -> str:
     """Return why numbers only tell rows or bags apart; empty if they do not."""
-    if _is_identifier(name, numbers, bag_of_row):
-        return "an identifier"
-    return "it numbers the rows" if _counts_rows(numbers) else ""
-
-
-def _counts_rows(numbers: Array) -> bool:
-    """Return whether numbers count all rows of a table in their order, from 0 or 1, and there are not just a few."""
-    if len(numbers) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
-        return False
-    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
-
-
-def _is_identifier(name: str, numbers: Array, bag_of_row: Array) -> bool:
-    """Return whether numbers only tell rows or bags apart: whole, all different, and called an id."""
-    if not (_IDENTIFIER.fullmatch(name) or _CAMEL_IDENTIFIER.fullmatch(name)):
-        return False
     known = numbers[~np.isnan(numbers)]
-    if (known != np.floor(known)).any():
-        return False
-    distinct = len(np.unique(known))
-    n_bags = len(np.unique(bag_of_row))
-    return distinct == len(known) or distinct >= n_bags
+    named = _IDENTIFIER.fullmatch(name) or _CAMEL_IDENTIFIER.fullmatch(name)
+    whole = bool(named) and (known == np.floor(known)).all()
+    if whole and len(np.unique(known)) >= min(len(known), len(np.unique(bag_of_row))):
+        return "an identifier"
+    counts = len(numbers) >= _FEWEST_COUNTED and numbers[0] in (0, 1)
+    return "it numbers the rows" if counts and (numbers == numbers[0] + np.arange(len(numbers))).all() else ""
