@@ -26,6 +26,11 @@ def typeset(text: str) -> str:
     return _MINUS.sub("\N{MINUS SIGN}", text)
 
 
+def quantity(n: int, noun: str) -> str:
+    """Return a number of things: ``1 rule``, ``2,000 bags``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 _HALF = re.compile("[\ud800-\udfff]")
 
 

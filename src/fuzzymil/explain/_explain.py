@@ -9,14 +9,14 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, known_name, listed
 from fuzzymil._utils.runtime import in_64_bit
-from fuzzymil.bags import Bags, Column, Columns, as_bags
+from fuzzymil.bags import Bags, Column, as_bags
 from fuzzymil.explain._shares import instance_shares, quantifier_shares
 from fuzzymil.explain.coverage import Coverage, Measured, Unusual
 from fuzzymil.explain.explanation import (
@@ -29,17 +29,26 @@ from fuzzymil.explain.explanation import (
     Witness,
 )
 from fuzzymil.inference.activations import Activations
-from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.membership import family
 from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.inference.quantifiers import COUNTING
-from fuzzymil.rules import RuleBase, premise
+from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
 from fuzzymil.rules.conclusion import WEIGHTED
 from fuzzymil.rules.language import printer
-from fuzzymil.rules.premise import And, Expression, Is, Not, Part, Quantified, conditions
+from fuzzymil.rules.premise import (
+    And,
+    Expression,
+    Is,
+    Not,
+    Part,
+    Quantified,
+    conditions,
+    negations,
+    plain_conditions,
+)
 from fuzzymil.rules.rule import Variable
 
 _ROUNDING = 1e-9  # of the score
@@ -200,22 +209,15 @@ def _explanation(
     answer = np.mean([member.found.output[[b]] for member in members], axis=0)
     prediction = reading.predict(answer)[0]
     target = _target(first.base.output_names, output, prediction, reading)
-    rules = [rule for m, member in enumerate(members) for rule in _rules_of(members, m, b, target, threshold)]
-    rules.sort(
-        key=lambda rule: (
-            -abs(rule.contribution),
-            -rule.strength,
-            -_size(rule.outputs[target]),
-            rule.member,
-            rule.index,
-        )
-    )
+    rules = [rule for m, member in enumerate(members) for rule in _rules_of(member, m, b, target, threshold, members)]
+    rules.sort(key=lambda rule: (-abs(rule.contribution), -rule.strength, -_size(rule.outputs[target]), rule.member))
     uncovered = tuple(m for m, member in enumerate(members) if member.uncovered(b, target))
     # What additive rules start from, on average; or the output of normalized rules that do not fire.
     default = members[uncovered[0]].base.default if uncovered else None
-    if first.additive:
+    if not first.base.normalize:
         default = tuple(np.mean([member.base.default for member in members], axis=0).tolist())
     score = float(answer[0, target]) - threshold
+    names = bags.feature_names or first.base.feature_names
     return Explanation(
         bag=_scalar(bags.ids[b]),
         n_instances=int(bags.sizes[b]),
@@ -231,12 +233,10 @@ def _explanation(
         baseline=sum(member.baseline(b, target, threshold) for member in members) / len(members),
         log_firing=float(max(member.found.log_firing[b].max() for member in members)),
         coverage=None if compared is None else float(compared[1].coverage[b]),
-        unusual=None
-        if compared is None
-        else _unusual(*compared, b, bags, bags.feature_names or first.base.feature_names),
+        unusual=None if compared is None else _unusual(*compared, b, bags, names),
         uncovered=uncovered,
         default=default,
-        additive=first.additive,
+        additive=not first.base.normalize,
         scale=reading.scale,
         n_estimators=len(members),
         centered=threshold != 0 and first.is_mean(target),
@@ -270,8 +270,9 @@ def _unusual(known: Coverage, measured: Measured, b: int, bags: Bags, names: Seq
     )
 
 
-def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold: float) -> Iterator[RuleExplanation]:
-    member, several = members[m], len(members) > 1
+def _rules_of(
+    member: Member, m: int, b: int, target: int, threshold: float, members: Sequence[Member]
+) -> Iterator[RuleExplanation]:
     base, found = member.base, member.found
     contributions = member.contributions(b, threshold) / len(members)
     strengths, conclusions = member.strengths(b, target), member.conclusions(b)
@@ -279,7 +280,7 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
         yield RuleExplanation(
             member=m,
             index=r,
-            name=f"{base.name_of(r)} of member {m + 1}" if several else base.name_of(r),
+            name=f"{base.name_of(r)} of member {m + 1}" if len(members) > 1 else base.name_of(r),
             rule=rule,
             text=member.texts[r],
             log_firing=float(found.log_firing[b, r]),
@@ -287,7 +288,7 @@ def _rules_of(members: Sequence[Member], m: int, b: int, target: int, threshold:
             outputs=tuple(conclusions[r].tolist()),
             contributions=tuple(contributions[r].tolist()),
             contribution=float(contributions[r, target]),
-            parts=parts,
+            parts=tuple(parts),
             concluded=base.concluded_text(r) if base.concludes_sets else "",
             points=None if base.points is None else base.points[r],
         )
@@ -393,24 +394,21 @@ class Member:
     """A rule base, what it inferred about all bags, and what the explanations of all bags need of it."""
 
     def __init__(self, base: RuleBase, found: Any, bags: Bags) -> None:
-        self.base, self.found, self.offsets = base, found, bags.offsets
+        self.base, self.found, self.bags = base, found, bags
         self.params, self.masks, self.operators = base.compile()
         self.texts = base.statements()
         self.part_texts = list(map(_text, base.parts))
-        self.places: list[list[int]] = [[] for _ in base.rules]  # of the parts of each rule
-        for p, part in enumerate(base.parts):
-            self.places[part.rule].append(p)
+        self.asked = [
+            [
+                (each, inside != part.negated)
+                for each, inside in zip(conditions(part.premise), negations(part.premise), strict=True)
+            ]
+            for part in base.parts
+        ]
+        self.missing = missing_degrees(self.params.sets, self.masks, self.params.missing_values)
         given = matched(base, bags)
         self.given, self.seen = given.instances, clipped(base, given).instances
-        self.columns, self.source = given.columns, bags.source
-
-    def rows(self, b: int) -> slice:
-        return slice(self.offsets[b], self.offsets[b + 1])
-
-    @property
-    def additive(self) -> bool:
-        """Whether rules add to a default."""
-        return not self.base.normalize
+        self.meanings: Sequence[Column | Variable] = given.columns or base.variables
 
     def is_mean(self, target: int) -> bool:
         """Return whether the output is a mean of conclusions, from each of which a threshold can be subtracted."""
@@ -445,29 +443,49 @@ class Member:
         """Return the set that rules concluded, if they conclude sets."""
         return None
 
-    def parts(self, b: int) -> Iterator[tuple[PartExplanation, ...]]:
+    def parts(self, b: int) -> list[list[PartExplanation]]:
         """Explain the parts of each rule."""
-        log_truth, log_degrees = self.found.log_truth[self.rows(b)], self.found.log_degrees[b]
-        shares = [self._shares(p, log_truth[:, p]) for p in range(len(self.base.parts))]
-        witnesses = self._witnesses(b, log_truth, shares)
-        for r, rule in enumerate(self.base.rules):
-            own = self.places[r]
-            deciding = 0 if len(own) == 1 else _decides(self.base, rule.premise, log_degrees[own].tolist())
-            yield tuple(
+        base, start = self.base, int(self.bags.offsets[b])
+        log_truth, log_degrees = self.found.log_truth[start : self.bags.offsets[b + 1]], self.found.log_degrees[b]
+        shares = [self._shares(p, log_truth[:, p]) for p in range(len(base.parts))]
+        chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(base.parts)]
+        met = iter(self._conditions([(p, start + i) for p, instances in enumerate(chosen) for i in instances]))
+        own = [
+            [float(log_degrees[p]) for p, part in enumerate(base.parts) if part.rule == r] for r in range(base.n_rules)
+        ]
+        deciding = [
+            0 if len(degrees) == 1 else _decides(base, rule.premise, degrees)
+            for rule, degrees in zip(base.rules, own, strict=True)
+        ]
+        source = self.bags.source
+        found: list[list[PartExplanation]] = [[] for _ in base.rules]
+        for p, part in enumerate(base.parts):
+            witnesses = [
+                Witness(
+                    instance=i,
+                    share=float(shares[p][i]),
+                    log_truth=float(log_truth[i, p]),
+                    conditions=next(met),
+                    source=None if source is None else source.facts(start + i),
+                    where="" if source is None else source.text(start + i),
+                )
+                for i in chosen[p]
+            ]
+            found[part.rule].append(
                 PartExplanation(
                     text=self.part_texts[p],
                     premise=part.premise,
                     quantifier=part.quantifier,
                     count=part.count,
                     negated=part.negated,
-                    deciding=n == deciding,
+                    deciding=len(found[part.rule]) == deciding[part.rule],
                     log_degree=float(log_degrees[p]),
                     log_truth=tuple(log_truth[:, p].tolist()),
                     shares=tuple(shares[p].tolist()),
-                    witnesses=witnesses[p],
+                    witnesses=tuple(witnesses),
                 )
-                for n, (p, part) in enumerate((p, self.base.parts[p]) for p in own)
             )
+        return found
 
     def _shares(self, p: int, log_truth: Array) -> Array:
         part, alpha = self.base.parts[p], self.params.alpha
@@ -476,26 +494,68 @@ class Member:
         own = alpha[part.rule] if np.ndim(alpha) else alpha
         return instance_shares(self.operators.aggregation, log_truth[:, None], own)[:, 0]
 
-    def _witnesses(self, b: int, log_truth: Array, shares: list[Array]) -> list[tuple[Witness, ...]]:
-        """Return the witnesses of each part."""
-        given, seen = self.given[self.rows(b)], self.seen[self.rows(b)]
-        chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(self.base.parts)]
-        sights = [Sight(p, given[i], seen[i]) for p, instances in enumerate(chosen) for i in instances]
-        conditions = iter(_conditions_at(self.base, self.params, self.masks, sights, self.columns))
-        return [
-            tuple(
-                Witness(i, float(shares[p][i]), float(log_truth[i, p]), next(conditions), *self._origin(b, i))
-                for i in instances
-            )
-            for p, instances in enumerate(chosen)
-        ]
+    def _conditions(self, sights: Sequence[tuple[int, int]]) -> Iterator[tuple[ConditionExplanation, ...]]:
+        """Yield the conditions of parts at instances, both given by their positions among all of them."""
+        places = self.base.arrangement.places
+        rows = [(*place, i) for p, i in sights for place in places[p]]  # row and column of a set, and the instance
+        log_mu = self._log_memberships(*np.array(rows, int).reshape(-1, 3).T)
+        certain = [not np.isnan(self.seen[i, d]) for _, d, i in rows]
+        for n, (row, d, _) in enumerate(rows):
+            # Where a value is missing, its membership may be known nevertheless.
+            if not certain[n] and self.missing is not None and self.missing.settled[row, d]:
+                log_mu[n], certain[n] = self.missing.log_mu[row, d], True
+        first = 0
+        for p, i in sights:
+            own = slice(first, first + len(places[p]))
+            first = own.stop
+            yield self._conditions_of(p, i, [d for _, d in places[p]], log_mu[own].tolist(), certain[own])
 
-    def _origin(self, b: int, instance: int) -> tuple[dict[str, Any] | None, str]:
-        """Return where an instance of a bag comes from, as facts and in words."""
-        if self.source is None:
-            return None, ""
-        place = int(self.offsets[b]) + instance
-        return self.source.facts(place), self.source.text(place)
+    def _log_memberships(self, rows: Array, columns: Array, instances: Array) -> Array:
+        """Return the log-membership (n,) of instances in the sets at these places."""
+        x, found = self.seen[instances, columns], np.zeros(len(rows))
+        with np.errstate(all="ignore"), in_64_bit():
+            for kind, sets in self.params.sets.items():
+                own = np.asarray(self.masks[kind])[rows, columns] > 0
+                parameters: Any = (np.asarray(values)[rows[own], columns[own]] for values in sets)
+                given: Any = x[own]
+                found[own] = np.asarray(family(kind).log_mu(given, *parameters))
+        return found
+
+    def _conditions_of(
+        self, p: int, i: int, columns: Sequence[int], log_mu: Sequence[float], certain: Sequence[bool]
+    ) -> tuple[ConditionExplanation, ...]:
+        """Return the conditions of one part at one instance, given its log-memberships, if these are certain."""
+        asked, part = self.asked[p], self.base.parts[p]
+        degrees = [
+            # As in the network, an unknown membership counts in favor of the rule.
+            _hedged(value, condition.hedges) if sure else -np.inf if negated else 0.0
+            for (condition, negated), sure, value in zip(asked, certain, log_mu, strict=True)
+        ]
+        if plain_conditions(part.premise) is not None:
+            limiting = int(np.argmin(degrees)) if degrees else None
+        else:
+            limiting = _decides(self.base, part.premise, degrees)
+        found = []
+        for n, ((condition, negated), d) in enumerate(zip(asked, columns, strict=True)):
+            support = _hedged(degrees[n], ("not",)) if negated else degrees[n]
+            given, seen = float(self.given[i, d]), float(self.seen[i, d])
+            known = not np.isnan(seen)
+            found.append(
+                ConditionExplanation(
+                    variable=condition.variable,
+                    term=condition.term,
+                    hedges=condition.hedges,
+                    unit=self.base.variables[d].unit,
+                    value=given if known else None,
+                    counted_as=seen if known else None,
+                    log_membership=degrees[n],
+                    negated=negated,
+                    log_support=support,
+                    limiting=n == limiting and support < 0,
+                    shown=self.meanings[d].shown(given) if known else None,
+                )
+            )
+        return tuple(found)
 
 
 class SetMember(Member):
@@ -566,107 +626,10 @@ def _text(part: Part) -> str:
     return printer.premise_text(whole)
 
 
-# ---------------------------------------------------------------------- conditions at witnesses
-
-
-class Sight(NamedTuple):
-    """A part of a rule, by its number, and an instance (d,): as in the data, and clipped to the ranges of the rules."""
-
-    part: int
-    given: Array
-    seen: Array
-
-
-def _conditions_at(
-    base: RuleBase, params: Params, masks: Masks, sights: Sequence[Sight], columns: Columns | None
-) -> list[tuple[ConditionExplanation, ...]]:
-    """Return the conditions of parts at instances; ``columns`` know the names of all categories that the bags have."""
-    places = base.arrangement.places
-    missing = missing_degrees(params.sets, masks, params.missing_values)
-    log_mu = iter(_log_memberships(params, masks, sights, [places[sight.part] for sight in sights]).tolist())
-    found = []
-    for sight in sights:
-        degrees = [next(log_mu) for _ in places[sight.part]]
-        features = [d for _, d in places[sight.part]]
-        # Where a value is missing, its membership may be known nevertheless.
-        certain = ~np.isnan(sight.seen[features])
-        for n, place in enumerate(places[sight.part]):
-            if missing is not None and not certain[n] and missing.settled[place]:
-                degrees[n], certain[n] = float(missing.log_mu[place]), True
-        asked = base.parts[sight.part]
-        found.append(_conditions(base, asked, sight, features, degrees, certain.tolist(), columns or base.variables))
-    return found
-
-
-def _log_memberships(
-    params: Params, masks: Masks, sights: Sequence[Sight], places: list[tuple[tuple[int, int], ...]]
-) -> Array:
-    """Return the log-membership of each instance in the sets of its part's conditions, one after the other, (n,)."""
-    flat = [(row, d, sight.seen[d]) for sight, own in zip(sights, places, strict=True) for row, d in own]
-    if not flat:
-        return np.zeros(0)
-    rows, columns = (np.array(each, int) for each in list(zip(*flat, strict=True))[:2])
-    x = np.array([value for _, _, value in flat])
-    found = np.zeros(len(flat))
-    with np.errstate(all="ignore"), in_64_bit():
-        for kind, sets in params.sets.items():
-            own = np.asarray(masks[kind])[rows, columns] > 0
-            parameters = (np.asarray(values)[rows[own], columns[own]] for values in sets)
-            found[own] = np.asarray(family(kind).log_mu(x[own], *parameters))
-    return found
-
-
-def _conditions(
-    base: RuleBase,
-    part: Part,
-    sight: Sight,
-    columns: Sequence[int],
-    log_mu: Sequence[float],
-    certain: Sequence[bool],
-    meanings: Sequence[Column | Variable],
-) -> tuple[ConditionExplanation, ...]:
-    """Return the conditions of one part at one instance, given their columns, and its log-memberships in their sets.
-
-    ``certain`` says which of these are known.
-    """
-    asked = list(premise.conditions(part.premise))
-    negated = [inside != part.negated for inside in premise.negations(part.premise)]
-    known = ~np.isnan(sight.seen)
-    degrees = [
-        # As in the network, an unknown membership counts in favor of the rule.
-        _hedged(value, condition.hedges) if sure else -np.inf if negative else 0.0
-        for condition, sure, negative, value in zip(asked, certain, negated, log_mu, strict=True)
-    ]
-    support = [
-        _hedged(degree, ("not",)) if negative else degree for degree, negative in zip(degrees, negated, strict=True)
-    ]
-    if premise.plain_conditions(part.premise) is not None:
-        limiting = int(np.argmin(degrees)) if degrees else None
-    else:
-        limiting = _decides(base, part.premise, degrees)
-    return tuple(
-        ConditionExplanation(
-            variable=condition.variable,
-            term=condition.term,
-            hedges=condition.hedges,
-            unit=base.variables[d].unit,
-            value=float(sight.given[d]) if known[d] else None,
-            counted_as=float(sight.seen[d]) if known[d] else None,
-            log_membership=degrees[n],
-            negated=negated[n],
-            log_support=support[n],
-            limiting=n == limiting and support[n] < 0,
-            shown=meanings[d].shown(float(sight.given[d])) if known[d] else None,
-        )
-        for n, (condition, d) in enumerate(zip(asked, columns, strict=True))
-    )
-
-
 def _decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:
-    """Return the number of the condition, or of the quantified part, that decides a premise.
+    """Return the number of the condition, or of the quantified part, that decides a premise, given log-degrees.
 
-    This is the least true part of an AND and the truest part of an OR, also inside a NOT (De Morgan's laws). The
-    ``degrees`` are logarithms, from left to right.
+    This is the least true part of an AND and the truest part of an OR, also inside a NOT (De Morgan's laws).
     """
     return _limiting(asked, enumerate(degrees), base)[1]
 

@@ -65,14 +65,10 @@ class Importance:
 
     Attributes
     ----------
-    score_name : str
-        What is measured: ``"accuracy"``, ``"R²"``, or the name of a scorer.
-    score : float
-        The model's own.
-    features : tuple of FeatureImportance
-        The most important first.
-    rules : tuple of RuleImportance
-        The most important first; those of all members.
+    score_name, score : str, float
+        What is measured: ``"accuracy"``, ``"R²"``, or the name of a scorer; and the model's own score.
+    features, rules : tuples of FeatureImportance and RuleImportance
+        The most important first; the rules are those of all members.
     n_bags : int
     n_repeats : int
         Number of shuffles. Each also draws as many bags with replacement, from each class its own number; the standard
@@ -137,41 +133,25 @@ class Importance:
         return self.to_text()
 
     def to_text(self, max_rows: int = _SHOWN) -> str:
-        """Return tables of features and rules as text.
-
-        Parameters
-        ----------
-        max_rows : int
-            Most features, and most rules, to show.
-        """
-        used = [each for each in self.features if each.used]
-        blocks = [
-            textwrap.wrap(self._headline, _COLUMNS),
-            _table("feature", [(each.name, each.drop, each.std) for each in used], max_rows, self.score_name),
-            _table(
-                "rule",
-                [(f"{each.name}: {_short(each.text)}", each.drop, each.std) for each in self.rules],
-                max_rows,
-                self.score_name,
-            ),
-        ]
-        unused = len(self.features) - len(used)
-        if unused:
-            blocks[1].append(f"{unused} feature{'s' if unused > 1 else ''} that no rule uses: 0")
-        blocks.append([*textwrap.wrap(self.meaning, _COLUMNS)])
+        """Return tables of at most ``max_rows`` features, and as many rules, as text."""
+        used = [(each.name, each) for each in self.features if each.used]
+        features = _table("feature", used, max_rows, self.score_name)
+        if unused := len(self.features) - len(used):
+            features.append(f"{unused} feature{'s' if unused > 1 else ''} that no rule uses: 0")
+        rules = [(f"{each.name}: {_short(each.text)}", each) for each in self.rules]
+        blocks = [textwrap.wrap(self._headline, _COLUMNS), features, _table("rule", rules, max_rows, self.score_name)]
+        blocks.append(textwrap.wrap(self.meaning, _COLUMNS))
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
 
     @property
     def meaning(self) -> str:
         """What the numbers mean, in words."""
-        first = (
-            f"Drop: how much the {self.score_name} falls if the values of the feature are shuffled over all bags"
-            + (", or without the rule" if self.rules else "")
-            + f" (mean ± standard deviation over {f'{self.n_folds} folds' if self.n_folds else self.repeats})."
-        )
+        spread = f"{self.n_folds} folds" if self.n_folds else self.repeats
         return (
-            f"{first} A drop near 0 means that the model does as well without: features that say the same stand in "
-            f"for each other.{self.above_one}"
+            f"Drop: how much the {self.score_name} falls if the values of the feature are shuffled over all bags"
+            f"{', or without the rule' if self.rules else ''} (mean ± standard deviation over {spread}). A drop near 0 "
+            f"means that the model does as well without: features that say the same stand in for each other."
+            f"{self.above_one}"
         )
 
     @property
@@ -192,11 +172,7 @@ class Importance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
-        return dataclasses.asdict(self) | {
-            "features": [dataclasses.asdict(each) for each in self.features],
-            "rules": [dataclasses.asdict(each) for each in self.rules],
-            "basis": self.basis,
-        }
+        return dataclasses.asdict(self) | {"basis": self.basis}
 
     def to_frame(self, what: Literal["features", "rules"] = "features", library: str = "pandas") -> Any:
         """Return a data frame of features or rules.
@@ -239,20 +215,12 @@ class Importance:
     @classmethod
     def over_folds(cls, parts: Sequence[Importance]) -> Importance:
         """Return the mean over cross-validation folds, whose models have different rules, one part per fold."""
-        drops: dict[str, list[FeatureImportance]] = {}
-        for part in parts:
-            for each in part.features:
-                drops.setdefault(each.name, []).append(each)
-        several = len(parts) > 1
-        features = [
-            FeatureImportance(
-                name,
-                float(np.mean([each.drop for each in found])),
-                float(np.std([each.drop for each in found], ddof=1)) if several else found[0].std,
-                any(each.used for each in found),
-            )
-            for name, found in drops.items()
-        ]
+        features = []
+        for name in dict.fromkeys(each.name for part in parts for each in part.features):
+            found = [each for part in parts for each in part.features if each.name == name]
+            drops = [each.drop for each in found]
+            spread = float(np.std(drops, ddof=1)) if len(parts) > 1 else found[0].std
+            features.append(FeatureImportance(name, float(np.mean(drops)), spread, any(each.used for each in found)))
         return cls(
             score_name=parts[0].score_name,
             score=float(np.mean([part.score for part in parts])),
@@ -274,12 +242,14 @@ def _short(text: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4].rstrip()} ..."
 
 
-def _table(what: str, rows: Sequence[tuple[str, float, float]], most: int, score: str) -> list[str]:
+def _table(
+    what: str, rows: Sequence[tuple[str, FeatureImportance | RuleImportance]], most: int, score: str
+) -> list[str]:
     if not rows:
         return []
-    wide = max(len(what), *(len(name) for name, _, _ in rows[:most]))
+    wide = max(len(what), *(len(name) for name, _ in rows[:most]))
     lines = [f"{what:{wide}}  drop in {score}"]
-    lines += [f"{name:{wide}}  {drop:+.3f} ± {std:.3f}" for name, drop, std in rows[:most]]
+    lines += [f"{name:{wide}}  {each.drop:+.3f} ± {each.std:.3f}" for name, each in rows[:most]]
     more = len(rows) - most
     return lines + ([f"{more} more {what}{'s' if more > 1 else ''}"] if more > 0 else [])
 
@@ -346,19 +316,16 @@ def importance(
             features.append(FeatureImportance(name, 0.0, 0.0, used=False))
             continue
         found = [mean_output(members, _shuffle(bags, d, *orders)) for orders in shuffles]
-        drops = np.array([whole - score(output, everything) for output in found])
-        varied = np.array(
-            [before - score(output, rows) for before, output, rows in zip(on_draws, found, draws, strict=True)]
-        )
-        features.append(FeatureImportance(name, float(drops.mean()), spread(varied), used=True))
+        mean = np.mean([whole - score(output, everything) for output in found])
+        varied = on_draws - [score(output, rows) for output, rows in zip(found, draws, strict=True)]
+        features.append(FeatureImportance(name, float(mean), spread(varied), used=True))
     rules = []
-    for m, r in _places(members):
-        output = mean_output(_without(members, m, r), bags)
-        varied = on_draws - [score(output, rows) for rows in draws]
-        base = members[m]
-        name = base.name_of(r) if len(members) == 1 else f"{base.name_of(r)} of member {m + 1}"
-        drop = whole - score(output, everything)
-        rules.append(RuleImportance(name, in_short(base.rules[r].premise), float(drop), spread(varied), m, r))
+    for m, base in enumerate(members):
+        for r, rule in enumerate(base.rules):
+            output = mean_output(_without(members, m, r), bags)
+            drop, varied = whole - score(output, everything), on_draws - [score(output, rows) for rows in draws]
+            name = base.name_of(r) if len(members) == 1 else f"{base.name_of(r)} of member {m + 1}"
+            rules.append(RuleImportance(name, in_short(rule.premise), float(drop), spread(varied), m, r))
     return Importance(
         score_name=score_name,
         score=float(whole),
@@ -395,22 +362,15 @@ def _shuffle(bags: Bags, d: int, of_instances: Array, of_bags: Array) -> Bags:
     return with_values(bags, d, values)
 
 
-def with_values(bags: Bags, d: int, values: Any) -> Bags:
-    """Return bags with other values of one feature."""
+def with_values(bags: Bags, d: int, values: Any, rows: Any = slice(None)) -> Bags:
+    """Return bags with other values of one feature, in all instances or in some rows."""
     instances = np.array(bags.instances, float)
-    instances[:, d] = values
+    instances[rows, d] = values
     return Bags(instances, bags.offsets, feature_names=bags.feature_names, columns=bags.columns)
-
-
-def _places(members: Sequence[RuleBase]) -> list[tuple[int, int]]:
-    return [(m, r) for m, base in enumerate(members) for r in range(base.n_rules)]
 
 
 def _without(members: Sequence[RuleBase], m: int, r: int) -> list[RuleBase]:
     """Return the members with a rule switched off: its weight is 0."""
     base = members[m]
-    rules = tuple(
-        dataclasses.replace(rule, weight=0.0) if place == r else rule for place, rule in enumerate(base.rules)
-    )
-    off = dataclasses.replace(base, rules=rules)
-    return [off if place == m else each for place, each in enumerate(members)]
+    rules = [dataclasses.replace(rule, weight=0.0) if n == r else rule for n, rule in enumerate(base.rules)]
+    return [*members[:m], dataclasses.replace(base, rules=tuple(rules)), *members[m + 1 :]]

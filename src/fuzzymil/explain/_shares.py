@@ -33,32 +33,20 @@ def _from_decisive(values: Array, alpha: Array) -> Array:
     return np.asarray(alpha * (values - np.where(alpha >= 0, values.max(axis=0), values.min(axis=0))))
 
 
-def _softmax(log_r: Array, alpha: Array) -> Array:
-    return np.asarray(log_r + _from_decisive(np.exp(log_r), alpha))
-
-
 def _softmax_relative(log_r: Array, alpha: Array) -> Array:
     top = log_r.max(axis=0)
     return np.asarray(log_r + _from_decisive(np.exp(log_r - np.where(np.isneginf(top), 0.0, top)), alpha))
 
 
-def _softmax_log(log_r: Array, alpha: Array) -> Array:
-    # A zero has weight r ** alpha = 0 if alpha > 0, and all the weight if alpha < 0.
-    return _of_power(log_r, 1.0 + alpha, np.where(alpha < 0, np.inf, -np.inf))
-
-
-def _greatest(log_r: Array, alpha: Array) -> Array:
-    del alpha
+def _greatest(log_r: Array) -> Array:
     return np.where(log_r == log_r.max(axis=0), 0.0, -np.inf)
 
 
-def _least(log_r: Array, alpha: Array) -> Array:
-    del alpha
+def _least(log_r: Array) -> Array:
     return np.where(log_r == log_r.min(axis=0), 0.0, -np.inf)
 
 
-def _algebraic(log_r: Array, alpha: Array) -> Array:
-    del alpha
+def _algebraic(log_r: Array) -> Array:
     # -log(1 - r): from 1 - r where r is near 1, and r itself where r is below the precision.
     certain, tiny = log_r > -np.finfo(float).tiny, log_r < np.log(np.finfo(float).eps)
     near = (log_r > -0.5) & ~certain
@@ -66,11 +54,6 @@ def _algebraic(log_r: Array, alpha: Array) -> Array:
         near, np.log(-np.expm1(np.where(near, log_r, -1.0))), np.log1p(-np.exp(np.where(near | certain, -1.0, log_r)))
     )
     return np.where(certain, np.inf, np.where(tiny, log_r, np.log(-np.where(tiny, -1.0, log_doubt))))
-
-
-def _bounded(log_r: Array, alpha: Array) -> Array:
-    del alpha
-    return log_r
 
 
 def _log_mean_exp(log_r: Array, alpha: Array) -> Array:
@@ -83,10 +66,6 @@ def _log_mean_exp(log_r: Array, alpha: Array) -> Array:
     return np.asarray(_from_decisive(r, rise) + log_fall)
 
 
-def _power(log_r: Array, alpha: Array) -> Array:
-    return _of_power(log_r, alpha, np.where(alpha <= 0, np.inf, -np.inf))
-
-
 def _of_power(log_r: Array, exponent: Array, of_zero: Array) -> Array:
     """Return the logarithm of ``r ** exponent``, or ``of_zero`` where r is exactly zero."""
     zero = np.isneginf(log_r)
@@ -96,15 +75,16 @@ def _of_power(log_r: Array, exponent: Array, of_zero: Array) -> Array:
 
 
 SHARES: dict[str, Callable[[Array, Array], Array]] = {
-    "softmax": _softmax,
+    "softmax": lambda log_r, alpha: log_r + _from_decisive(np.exp(log_r), alpha),
     "softmax_relative": _softmax_relative,
-    "softmax_log": _softmax_log,
-    "max": _greatest,
-    "min": _least,
-    "algebraic": _algebraic,
-    "bounded": _bounded,
+    # A zero has weight r ** alpha = 0 if alpha > 0, and all the weight if alpha < 0.
+    "softmax_log": lambda log_r, alpha: _of_power(log_r, 1.0 + alpha, np.where(alpha < 0, np.inf, -np.inf)),
+    "max": lambda log_r, _: _greatest(log_r),
+    "min": lambda log_r, _: _least(log_r),
+    "algebraic": lambda log_r, _: _algebraic(log_r),
+    "bounded": lambda log_r, _: log_r,
     "lse": _log_mean_exp,
-    "power": _power,
+    "power": lambda log_r, alpha: _of_power(log_r, alpha, np.where(alpha <= 0, np.inf, -np.inf)),
 }
 """For each aggregation of the library, the logarithm of what it adds up."""
 
@@ -123,7 +103,7 @@ def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) ->
         slope = np.asarray(jax.grad(lambda log_r: joined(log_r, bag).sum())(jnp.asarray(log_r)))
     rises = np.isfinite(log_r) & np.isfinite(slope) & (slope > 0)
     parts = np.where(rises, np.log(np.where(rises, slope, 1.0)), -np.inf)
-    return np.where(rises.any(axis=0), parts, _greatest(log_r, np.ones(())))
+    return np.where(rises.any(axis=0), parts, _greatest(log_r))
 
 
 def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) -> Array:
@@ -160,8 +140,8 @@ def _at_least(log_r: Array, count: int) -> Array:
 
 # Each takes the log-truths (i,) of one bag and a count, and returns the shares (i,).
 QUANTIFIER_SHARES: dict[str, Callable[[Array, int], Array]] = {
-    "some": lambda log_r, count: _normalized(_greatest(log_r, np.ones(()))),
-    "all": lambda log_r, count: _normalized(_least(log_r, np.ones(()))),
+    "some": lambda log_r, count: _normalized(_greatest(log_r)),
+    "all": lambda log_r, count: _normalized(_least(log_r)),
     "on average": lambda log_r, count: _normalized(log_r),
     "most": lambda log_r, count: _normalized(log_r),
     "at least": _at_least,

@@ -53,9 +53,8 @@ class Effect:
 
     Attributes
     ----------
-    feature : str
-    variable : Variable
-        With its unit, or its categories.
+    feature, variable : str, Variable
+        Its name, and the variable with its unit, or its categories.
     values : array of shape (n_points,)
         Values of the feature: the middle 98% of its range, or the codes of its categories.
     curves : tuple of EffectCurve
@@ -99,17 +98,17 @@ class Effect:
         return f"Effect({self.feature!r} on {about}: {len(self.values)} values, {self.n_bags} bags)"
 
     def __str__(self) -> str:
-        what = "probability of" if self.classifies else "predicted"
         rows = np.unique(np.linspace(0, len(self.values) - 1, min(len(self.values), 11)).round().astype(int))
+        texts = [self.shown[n] for n in rows]
+        wide = max(map(len, [self.feature, *texts]))
         blocks = []
         for curve in self.curves:
-            heads = [self.feature, "all instances", "one instance"]
-            lines = [f"{what} {curve.name}"]
-            texts = [self.shown[n] for n in rows]
-            wide = max(map(len, [heads[0], *texts]))
-            lines.append(f"{heads[0]:>{wide}}  {heads[1]:>13}  {heads[2]:>12}")
-            for text, n in zip(texts, rows, strict=True):
-                lines.append(f"{text:>{wide}}  {curve.all_instances[n]:>13.3f}  {curve.one_instance[n]:>12.3f}")
+            lines = [f"{'probability of' if self.classifies else 'predicted'} {curve.name}"]
+            lines.append(f"{self.feature:>{wide}}  {'all instances':>13}  {'one instance':>12}")
+            lines += [
+                f"{text:>{wide}}  {curve.all_instances[n]:>13.3f}  {curve.one_instance[n]:>12.3f}"
+                for text, n in zip(texts, rows, strict=True)
+            ]
             blocks.append("\n".join(lines))
         return "\n\n".join(blocks)
 
@@ -190,11 +189,8 @@ def effect(
     draws = -(-_LEAST_DRAWS // bags.n_bags)
     places = [bags.offsets[:-1] + rng.integers(bags.sizes) for _ in range(draws)]
     whole = np.stack([answers(with_values(bags, d, value)) for value in values])  # (points, bags, lines)
-    single = np.stack(
-        [
-            np.mean([answers(with_values(bags, d, _put(bags, d, rows, value))) for rows in places], (0, 1))
-            for value in values
-        ]
+    single = np.array(
+        [np.mean([answers(with_values(bags, d, value, rows)) for rows in places], (0, 1)) for value in values]
     )
     low, high = np.quantile(whole, [0.25, 0.75], axis=1)
     curves = [
@@ -260,10 +256,3 @@ def _lines(reading: Reading, outputs: Sequence[str], pos_label: Any) -> list[tup
         place = list(map(str, classes)).index(str(pos_label))
         return [(place, str(classes[place]))]
     return [(1, str(classes[1]))] if len(classes) == 2 else list(enumerate(map(str, classes)))
-
-
-def _put(bags: Bags, d: int, rows: Array, value: float) -> Array:
-    """Return the values of a feature with another one in some rows."""
-    found = np.array(bags.instances[:, d], float)
-    found[rows] = value
-    return found

@@ -53,34 +53,20 @@ def _json_value(value: Any) -> Any:
 class ConditionExplanation(_Value):
     """One condition of a rule, ``variable is [hedges] term``, at a witness.
 
-    Attributes
-    ----------
-    variable, term, unit : str
-    hedges : tuple of str
-    value : float or None
-        The value of the witness; None if it is missing.
-    counted_as : float or None
-        The value after clipping to the variable's range, if the rules limit values.
-    log_membership : float
-        Logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully, or
-        inside a NOT not at all: always in favor of the rule.
-    negated : bool
-        Whether the condition is inside a NOT (or an odd number of them).
-    log_support : float
-        Logarithm of the degree to which the condition supports the rule: the membership, or 1 minus it if negated.
-    limiting : bool
-        Whether this condition limits the truth of the rule: among conditions joined by AND the one with the least
-        support, among those joined by OR the one with the most.
-    shown : str or None
-        The value as a person writes it, if it is a category, a date or a time of day.
+    The ``value`` of the witness is None if it is missing; ``shown`` is the same as a person writes it, if it is a
+    category, a date or a time of day. If the rules limit values, it is ``counted_as`` another one. ``log_membership``
+    is the logarithm of the degree to which the condition holds, hedges included. For a missing value it holds fully or,
+    inside a NOT, not at all: always in favor of the rule. ``negated``: inside a NOT, or an odd number of them.
+    ``log_support`` is the logarithm of the degree to which the condition supports the rule: the membership, or 1 minus
+    it if negated. ``limiting``: whether it limits the truth of the rule; among conditions joined by AND, this is the
+    one with the least support, among those joined by OR the one with the most.
 
     Examples
     --------
     >>> from fuzzymil import RuleBase
     >>> from fuzzymil.explain import explain
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> condition = found.rules[0].conditions[0]
+    >>> condition = explain(rules, [[[0.1], [0.9]]]).rules[0].conditions[0]
     >>> condition.text, condition.value, round(condition.membership, 3), condition.limiting
     ('hue is high', 0.9, 0.946, True)
     """
@@ -120,20 +106,10 @@ class ConditionExplanation(_Value):
 class Witness(_Value):
     """An instance that a part of a rule rests on.
 
-    Attributes
-    ----------
-    instance : int
-        Position in the bag.
-    share : float
-        Share of the instance in the degree to which the part holds.
-    log_truth : float
-        Logarithm of the degree to which the instance satisfies the part.
-    conditions : tuple of ConditionExplanation
-        The conditions at this instance, in the order of the rule.
-    source : dict or None
-        Where the instance comes from, if that is known: its line or row, and the columns that are no features.
-    where : str
-        The same in words.
+    The ``instance`` is its position in the bag, ``share`` its share in the degree to which the part holds, and
+    ``log_truth`` the logarithm of the degree to which it satisfies the part. The ``conditions`` are those of the part,
+    in the order of the rule. The ``source`` says where the instance comes from, if that is known: its line or row, and
+    the columns that are no features; ``where`` is the same in words.
 
     Examples
     --------
@@ -176,31 +152,17 @@ class Witness(_Value):
 class PartExplanation(_Value):
     """A part of a rule's premise: a quantified one, such as ``SOME hue is blue``, or all of it.
 
-    Attributes
-    ----------
-    text : str
-        The part as it is written in the rule.
-    premise : Expression
-        What it asks of an instance.
-    quantifier, count : str or None, int or None
-        None: the rule has no quantifiers, and the rule base's aggregation joins the instances. *At least* has a count.
-    negated : bool
-        Whether it is inside a NOT (or an odd number of them).
-    deciding : bool
-        Whether it decides how strongly the rule fires: of parts joined by AND the one that holds least, of parts
-        joined by OR the one that holds most.
-    log_degree : float
-        Logarithm of the degree to which it holds for the bag.
-    log_truth : tuple of float
-        Logarithm of the degree to which each instance satisfies it.
-    shares : tuple of float
-        Share of each instance in the degree; they sum to one. *Some* rests on the instances with the greatest truth,
-        *all* on those with the least, *at least k* on the k truest, *on average* and *most* on all in proportion to
-        their truth.
-    witnesses : tuple of Witness
-        The k truest instances for *at least k*, the truest first; otherwise the instance with the greatest share (among
-        equals, the one that satisfies the part best, then the first). None if the part has no conditions or, except for
-        *all*, if no instance satisfies it to any degree.
+    The ``text`` is that of the part in the rule, the ``premise`` what it asks of an instance. Without a ``quantifier``
+    (None), the rule base's aggregation joins the instances; *at least* has a ``count``. ``negated``: inside a NOT, or
+    an odd number of them. ``deciding``: whether the part decides how strongly the rule fires; of parts joined by AND,
+    this is the one that holds least, of parts joined by OR the one that holds most. ``log_degree`` is the logarithm of
+    the degree to which the part holds for the bag, ``log_truth`` that to which each instance satisfies it.
+
+    The ``shares`` of the instances in the degree sum to one. *Some* rests on the instances with the greatest truth,
+    *all* on those with the least, *at least k* on the k truest, *on average* and *most* on all in proportion to their
+    truth. The ``witnesses`` are the k truest instances for *at least k*, the truest first; otherwise the instance with
+    the greatest share (among equals, the one that satisfies the part best, then the first). There are none if the part
+    has no conditions or, except for *all*, if no instance satisfies it to any degree.
 
     Examples
     --------
@@ -241,25 +203,13 @@ class PartExplanation(_Value):
 class RuleExplanation(_Value):
     """What one rule concluded about the bag, and the instances that made it fire.
 
-    Attributes
-    ----------
-    member, index : int
-        Position of the ensemble member in ``members_``, and of the rule in it.
-    name, text : str
-        ``"Rule 3"``, or ``"Rule 3 of member 2"``; the ``rule`` as text.
-    log_firing : float
-        Logarithm of the firing strength.
-    strength : float
-        Normalized strength; for additive rules, the firing strength.
-    outputs, contributions : tuples of float
-        Conclusion for each output, and contribution to its score; ``contribution`` is that to the explained score.
-    parts : tuple of PartExplanation
-        The parts of the premise: one for each quantifier, or a single one without quantifiers.
-    concluded : str
-        What a Mamdani rule concludes, ``risk is great``; its strength is then its share of the joined set, and its
-        outputs are the centers of these shares (NaN where it says nothing). Empty for rules that conclude numbers.
-    points : int or None
-        Of a rule that concludes points, how many.
+    ``member`` and ``index`` are the positions of the ensemble member in ``members_``, and of the rule in it; the
+    ``name`` is ``"Rule 3"``, or ``"Rule 3 of member 2"``. ``log_firing`` is the logarithm of the firing strength,
+    ``strength`` the normalized one (for additive rules, the firing strength). The ``outputs`` are the conclusion for
+    each output, the ``contributions`` what it adds to each score, and ``contribution`` to the explained one. There is
+    one of ``parts`` for each quantifier, or a single one. A Mamdani rule has ``concluded`` words, ``risk is great``;
+    its strength is its share of the joined set, and its outputs are the centers of these shares (NaN where it says
+    nothing). ``points``: how many a rule concludes, if it does.
 
     Examples
     --------
@@ -300,54 +250,47 @@ class RuleExplanation(_Value):
         return tuple(dict.fromkeys(witness.instance for part in self.parts for witness in part.witnesses))
 
     @property
-    def _first(self) -> Witness | None:
-        found = [part.witnesses[0] for part in sorted(self.parts, key=lambda part: not part.deciding) if part.witnesses]
-        return found[0] if found else None
+    def first_witness(self) -> Witness | None:
+        """The first witness of the deciding part or, if it has none, of another one."""
+        found = (part.witnesses[0] for part in sorted(self.parts, key=lambda part: not part.deciding) if part.witnesses)
+        return next(found, None)
 
     @property
     def witness(self) -> int | None:
-        """Position in the bag of the first witness of the deciding part; None if no part has a witness."""
-        return None if self._first is None else self._first.instance
+        """Position in the bag of the first witness; None if no part has one."""
+        return None if self.first_witness is None else self.first_witness.instance
 
     @property
     def share(self) -> float | None:
         """Share of this witness in its part."""
-        return None if self._first is None else self._first.share
+        return None if self.first_witness is None else self.first_witness.share
 
     @property
     def conditions(self) -> tuple[ConditionExplanation, ...]:
         """The conditions of its part at this witness, in the order of the rule."""
-        return () if self._first is None else self._first.conditions
+        return () if self.first_witness is None else self.first_witness.conditions
 
     @property
     def decisive(self) -> tuple[ConditionExplanation, ...]:
         """These conditions, the limiting one first, then those with the least support."""
-        return () if self._first is None else self._first.decisive
+        return () if self.first_witness is None else self.first_witness.decisive
 
 
 @dataclasses.dataclass(frozen=True)
 class Counterfactual(_Value):
-    """The prediction without one of the instances.
+    """The prediction without one of the instances, given by its position in the bag.
 
-    Attributes
-    ----------
-    instance : int
-        Position in the bag.
-    score, change : float
-        Score of the bag without the instance, and that minus the score of the whole bag.
-    prediction : object
-        Prediction for the bag without the instance.
-    log_firing : float
-        Logarithm of the greatest firing strength without the instance; ``-inf`` if no rule would fire. Normalized
-        rules can predict confidently even where they hardly fire; this shows whether any still applies.
+    The ``score`` is that of the bag without the instance, ``change`` that minus the score of the whole bag.
+    ``log_firing`` is the logarithm of the greatest firing strength without it; ``-inf`` if no rule would fire.
+    Normalized rules can predict confidently even where they hardly fire; this shows whether any still applies.
 
     Examples
     --------
     >>> from fuzzymil import RuleBase
     >>> from fuzzymil.explain import explain
     >>> rules = RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1], feature_names=["hue"])
-    >>> found = explain(rules, [[[0.1], [0.9]]])
-    >>> found.counterfactuals[0].instance, round(found.counterfactuals[0].score, 2)
+    >>> (left,) = explain(rules, [[[0.1], [0.9]]]).counterfactuals[:1]
+    >>> left.instance, round(left.score, 2)
     (1, 0.01)
     """
 
@@ -374,17 +317,10 @@ class Counterfactual(_Value):
 class JoinedSet:
     """What Mamdani rules concluded about a bag: their sets, joined into one, and the number that stands for it.
 
-    Attributes
-    ----------
-    output, unit : str
-        Name and unit of the output.
-    values, membership : tuples of float
-        The values of the output at which sets are evaluated, and their membership in the joined set.
-    sets, cuts : dict of int to tuple of float
-        For each rule that says something about the output, by position from 0: the membership of these values in the
-        set that it concludes, and the same cut off or scaled by the strength of the rule.
-    point : float
-        The defuzzified value: the output.
+    Of an ``output`` with its ``unit``, the ``values`` at which sets are evaluated and their ``membership`` in the
+    joined set. For each rule that says something about the output, by position from 0: the membership of these values
+    in the set that it concludes (``sets``), and the same cut off or scaled by the strength of the rule (``cuts``). The
+    ``point`` is the defuzzified value: the output.
 
     Examples
     --------
@@ -429,24 +365,17 @@ class Explanation(_Value):
     Attributes
     ----------
     bag : object
-        Id of the bag.
-    n_instances : int
-    feature_names, outputs : tuples of str
-        Names of the features and outputs.
+        Id of the bag, which has ``n_instances``.
     output : tuple of float
-        Output of the rules, one number per output.
+        Output of the rules, one number for each of the ``outputs`` (names).
     prediction : object
         The predicted class or number, or a tuple of numbers.
-    classes : tuple or None
-        The classes of a classifier.
-    probability : tuple of float or None
-        Probability of each class, for a classifier that has probabilities.
+    classes, probability : tuple or None
+        The classes of a classifier and, if it has probabilities, that of each class.
     target : int
         Position of the explained output.
-    threshold : float
-        Subtracted from an output to make its score.
     score : float
-        The explained output minus the threshold: for a classifier the decision value (with several outputs, that of
+        The explained output minus the ``threshold``: for a classifier the decision value (with several outputs, that of
         the explained class), for a regressor the prediction. It is ``baseline`` plus the rules' contributions.
     scale : str
         What the score of a classifier is: ``"decision value"`` or ``"logit"``.
@@ -463,11 +392,9 @@ class Explanation(_Value):
     additive : bool
         Whether the output is the default plus what the rules add, rather than a mean of the rules' conclusions.
     uncovered : tuple of int
-        Members with normalized rules of which none fires; their output is ``default``.
+        Those of the ``n_estimators`` members with normalized rules of which none fires; their output is ``default``.
     default : tuple of float or None
         Output of those members, if there are any; for additive rules, what the sum starts from.
-    n_estimators : int
-        Number of members.
     centered : bool
         Whether contributions are ``strength * (conclusion - threshold)`` rather than ``strength * conclusion``.
     rules : tuple of RuleExplanation

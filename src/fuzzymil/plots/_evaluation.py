@@ -59,15 +59,8 @@ def true_positive_rates(truth: npt.ArrayLike, scores: npt.ArrayLike, rates: npt.
 class RocCurve:
     """The ROC curves of one method, or of one class.
 
-    Attributes
-    ----------
-    label : str
-    detected : array of shape (n_folds, n_rates)
-        True positive rate of each fold at each false positive rate.
-    areas : array of shape (n_folds,)
-        Area under the curve of each fold.
-    color : str
-        That of its class, if the curves are those of classes; default: one per method.
+    On each fold, the true positive rate at each false positive rate was ``detected`` (n_folds, n_rates), and the
+    ``areas`` (n_folds,) are those under the curves. A class has its ``color``; default: one per method.
     """
 
     label: str
@@ -103,7 +96,6 @@ class RocDisplay:
     curves : list of RocCurve
     rates : array of shape (n_rates,)
         False positive rates at which the curves are known.
-    xlabel, ylabel : str
 
     Examples
     --------
@@ -175,14 +167,7 @@ class RocDisplay:
         return cls(curves, _RATES)
 
     def plot(self, title: str | None = None, *, bands: bool = True) -> Figure:
-        """Draw the figure and return it.
-
-        Parameters
-        ----------
-        title : str, optional
-        bands : bool
-            Whether to draw bands of one standard deviation. With many methods they overlap.
-        """
+        """Draw the figure and return it; with many methods, the ``bands`` of one standard deviation overlap."""
         banded = bands and any(curve.deviation is not None for curve in self.curves)
         labels, height = _legend_texts(self.curves, title)
         figure, ((axis,),) = subplots(1, 1, (5.4, 5.4 + height + 0.19 * banded))
@@ -209,19 +194,9 @@ class RocDisplay:
 class ReliabilityCurve:
     """The reliability of one method's probabilities, or of those of one class.
 
-    Attributes
-    ----------
-    label : str
-    predicted : array of shape (n_bins,)
-        Mean predicted probability of the bags in each bin; NaN if there are none.
-    observed : array of shape (n_bins,)
-        Share of positive bags among them.
-    counts : array of int of shape (n_bins,)
-        Number of these bags.
-    scores : array of shape (n_folds,)
-        Brier score of each fold.
-    color : str
-        That of its class, if the curves are those of classes; default: one per method.
+    In each bin (n_bins,): the mean ``predicted`` probability of the bags (NaN if there are none), the ``observed``
+    share of positive bags among them, and their number (``counts``). The ``scores`` are the Brier scores of the folds
+    (n_folds,). A class has its ``color``; default: one per method.
 
     Examples
     --------
@@ -266,7 +241,6 @@ class ReliabilityDisplay:
     edges : array of shape (n_bins + 1,)
         Edges of the bins.
     positive : str
-        Name of the positive class.
 
     Examples
     --------
@@ -491,11 +465,6 @@ class DataDiagnosisDisplay:
 
     Kinds of rules are blue, baselines gray; the dotted line is the majority class or the mean.
 
-    Parameters
-    ----------
-    methods : tuple of Method
-        At least one.
-
     Examples
     --------
     >>> from fuzzymil import diagnose_data
@@ -543,10 +512,7 @@ class DataDiagnosisDisplay:
 class CurvesDisplay:
     """The loss of a model during training and, if there was any, on the validation bags, by epoch.
 
-    Parameters
-    ----------
-    curves : dict of str to array of shape (n_epochs,)
-        By what it was measured on.
+    The ``curves`` (n_epochs,) are named after what they were measured on.
 
     Examples
     --------
@@ -558,13 +524,7 @@ class CurvesDisplay:
 
     @classmethod
     def from_history(cls, history: Mapping[str, npt.ArrayLike]) -> CurvesDisplay:
-        """Show the losses of a model.
-
-        Parameters
-        ----------
-        history : dict of arrays of shape (n_epochs,)
-            ``model.history_``.
-        """
+        """Show the losses in ``model.history_``."""
         names = {"training": "loss", "validation": "validation_loss"}
         found = {label: np.asarray(history[name], float) for label, name in names.items() if name in history}
         if not found or not all(map(len, found.values())):

@@ -111,10 +111,8 @@ class ExplanationDisplay:
     Parameters
     ----------
     explanation : Explanation
-    rules : list of RuleExplanation
+    rules, instances : list of RuleExplanation, list of int
         Those that are shown.
-    instances : list of int
-        Position in the bag of each column.
     bars : list of (str, float)
         Bars without a rule: other rules, contributions from no rule, and the sum.
     start : (str, float) or None
@@ -147,7 +145,6 @@ class ExplanationDisplay:
 
         Parameters
         ----------
-        explanation : Explanation
         max_rules : int
             Maximum number of rules; the others are summed up in one bar.
         max_instances : int

@@ -61,7 +61,6 @@ class EffectDisplay:
     Parameters
     ----------
     effects : list of Effect
-        One per panel.
     n_classes : int
         Number of classes of the model; 0 for a regressor.
 
@@ -190,13 +189,8 @@ class ImportanceDisplay:
 
     Bars are means, whiskers one standard deviation. A bar to the left of zero means that the score is better without.
 
-    Parameters
-    ----------
-    features, rules : lists of (str, float, float)
-        Name, drop and standard deviation, the most important first.
-    score_name : str
-    note : str
-        On which bags it was measured, and what is not shown.
+    The rows, ``features`` and ``rules``, are (name, drop, standard deviation), the most important first. The ``note``
+    says on which bags the drop in the score was measured, and what is not shown.
 
     Examples
     --------
@@ -218,14 +212,7 @@ class ImportanceDisplay:
     def from_importance(
         cls, importance: Importance, *, max_features: int = 15, max_rules: int = 15
     ) -> ImportanceDisplay:
-        """Show what ``model.importance`` found.
-
-        Parameters
-        ----------
-        importance : Importance
-        max_features, max_rules : int
-            Maximum number of features and rules.
-        """
+        """Show what ``model.importance`` found, of features and rules at most so many."""
         for name, most in (("max_features", max_features), ("max_rules", max_rules)):
             if most < 0:
                 raise ParameterError(f"{name} must not be negative, got {most!r}.")
@@ -312,15 +299,8 @@ class ShapesDisplay:
     hold. Rules that add nothing to this output are not drawn. The value is that of the instance for *some*, of as
     many instances as asked for *at least*, and of all instances otherwise.
 
-    Parameters
-    ----------
-    panels : list of ShapePanel
-        By influence on the output.
-    output : str
-    default : float
-        What the sum starts from.
-    note : str
-        What is not shown.
+    There is one panel per feature, by influence on the output; the sum starts from ``default``, and the ``note`` says
+    what is not shown.
 
     Examples
     --------

@@ -87,11 +87,9 @@ class MembershipDisplay:
     Parameters
     ----------
     curves : nested lists of Curve or None
-        One row per rule, one column per feature; None if the rule has no condition on the feature.
+        One row per rule, one column for each of the ``variables``; None if the rule has no condition on the feature.
     titles : list of str
         Titles of the rows.
-    variables : list of Variable
-        Of the columns.
     high : list of bool
         Which rules have a high conclusion.
     looks : list of (str, str)
@@ -328,14 +326,8 @@ class DifferenceDisplay:
     to them, each conclusion, weight and default that differs is drawn from its old value (open) to its new one
     (filled). With bags, the last panel lists those that changed sides, in the same way.
 
-    Parameters
-    ----------
-    difference : Difference
-        What ``old.diff(new)`` returns.
-    flips : list of Flip, or None
-        Bags that changed sides; None if there are no bags.
-    threshold : float
-        Output at which sides change.
+    The ``difference`` is what ``old.diff(new)`` returns, ``flips`` are the bags that changed sides (None without bags),
+    and sides change at the ``threshold``.
 
     Examples
     --------
@@ -353,23 +345,23 @@ class DifferenceDisplay:
 
     @classmethod
     def from_rules(cls, old: Any, new: Any, bags: Any = None, *, threshold: float | None = None) -> DifferenceDisplay:
-        """Compare rules, or those of fitted models.
-
-        Parameters
-        ----------
-        old, new : RuleBase, or fitted model
-        bags : Bags, or anything `as_bags` accepts, optional
-            Bags to look for changed decisions in.
-        threshold : float, optional
-            See `Difference.flips`.
-        """
+        """Compare rules, or those of fitted models; see `from_difference`."""
         return cls.from_difference(rules_of(old).diff(rules_of(new)), bags, threshold=threshold)
 
     @classmethod
     def from_difference(
         cls, difference: Difference, bags: Any = None, *, threshold: float | None = None
     ) -> DifferenceDisplay:
-        """Draw the result of ``old.diff(new)``; see `from_rules`."""
+        """Draw the result of ``old.diff(new)``.
+
+        Parameters
+        ----------
+        difference : Difference
+        bags : Bags, or anything `as_bags` accepts, optional
+            Bags to look for changed decisions in.
+        threshold : float, optional
+            See `Difference.flips`.
+        """
         flips = None if bags is None else list(difference.flips(bags, threshold))
         return cls(difference, flips, border_of(difference.new) if threshold is None else threshold)
 
@@ -511,12 +503,7 @@ class JoinedSetDisplay:
     Each rule that fires has a color: a dashed line is the term that it concludes, the filled area what is left of it at
     the strength of the rule. The black line is the joined set, and the vertical line the output.
 
-    Parameters
-    ----------
-    explanation : Explanation
-        Of Mamdani rules that do not average numbers.
-    max_rules : int
-        Maximum number of rules: the strongest.
+    The ``explanation`` is one of Mamdani rules that do not average numbers; at most ``max_rules`` are drawn.
 
     Examples
     --------
@@ -544,11 +531,8 @@ class JoinedSetDisplay:
         Parameters
         ----------
         rules : RuleBase that concludes sets, or fitted MIMamdani
-        bags : Bags, or anything `as_bags` accepts
-            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
-        bag : id or position, optional
-        output : str, optional
-            Default: that of the predicted class, otherwise the first.
+        bags, bag, output
+            See `fuzzymil.explain.explain`.
         max_rules : int
             Maximum number of rules: the strongest.
         """

@@ -63,7 +63,7 @@ class SpaceDisplay:
     Parameters
     ----------
     groups : dict of str to array of shape (n, 2)
-        Instances by legend entry.
+        Instances by legend entry, in the ``colors`` of their classes.
     features : pair of Variable
     values : array of shape (n,), optional
         Labels of the instances' bags if they are numbers with many values; there is only one group then.
@@ -75,8 +75,6 @@ class SpaceDisplay:
         Position of the witness of the rule that contributes most.
     note : str
         Remarks for the reader.
-    colors : tuple of str
-        Of the groups, those of their classes.
 
     Examples
     --------

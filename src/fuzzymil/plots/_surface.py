@@ -47,18 +47,12 @@ class SurfaceDisplay:
 
     Parameters
     ----------
-    x, y : arrays of shape (n_x,), (n_y,)
-        Values of the two features.
-    z : array of shape (n_y, n_x)
-        The output for a bag with its instances there.
+    x, y, z : arrays of shape (n_x,), (n_y,), (n_y, n_x)
+        Values of the two ``features``, and the ``output`` for a bag with its instances there.
     strongest : array of shape (n_y, n_x), or None
         Greatest firing strength there; None for additive rules, whose output is meant even where no rule fires.
-    features : pair of Variable
-    output : str
     held : dict of str to float
-        Values of the other features that the rules use.
-    note : str
-        How these values were chosen, in words.
+        Values of the other features that the rules use; the ``note`` says how they were chosen.
     n_instances : int
         Number of equal instances in each bag: 1, or as many as a rule with *at least* asks for.
 

@@ -121,13 +121,8 @@ def shorten(text: str, width: int) -> str:
 def save_figure(figure: Figure, path: Any) -> None:
     """Save a figure as PNG and SVG, each written whole or not at all, and close it.
 
-    Identical figures produce identical files, without dates or random ids.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    path : pathlib.Path
-        The suffixes ``.png`` and ``.svg`` replace its own.
+    The suffixes ``.png`` and ``.svg`` replace that of the path. Identical figures produce identical files, without
+    dates or random ids.
 
     Examples
     --------

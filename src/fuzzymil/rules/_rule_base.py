@@ -12,8 +12,8 @@ import dataclasses
 import functools
 import math
 import numbers
-import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,11 @@ from fuzzymil._utils import html, storage
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil._utils.registry import package_above
-from fuzzymil._utils.text import check_characters
+from fuzzymil._utils.text import check_characters, quantity
 from fuzzymil._version import __version__
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
+from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
@@ -210,7 +211,7 @@ class RuleBase:
     def from_sets(
         cls, sets: Mapping[str, tuple[Array, ...]], masks: Mapping[str, Array], coefs: Array, **settings: Any
     ) -> RuleBase:
-        """Create a rule base from the network's arrays (see `network.Params`); the inverse of `compile`.
+        """Create a rule base from the network's arrays; the inverse of `compile`.
 
         Parameters
         ----------
@@ -251,9 +252,8 @@ class RuleBase:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
-        check_characters(
-            "The name of an output, or the comment", *self.output_names, self.comment, error=ParameterError
-        )
+        names = *self.output_names, self.comment
+        check_characters("The name of an output, or the comment", *names, error=ParameterError)
         asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
         put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         if self.concludes_sets:
@@ -261,19 +261,14 @@ class RuleBase:
         put("default", self._checked_default())
         self._check()
         self._check_sets() if self.concludes_sets else self._check_numbers()
-        if self.unit is not None:
-            self._settle_unit()
-
-    def _settle_unit(self) -> None:
-        """Make conclusions exactly whole points, or forget the unit if they are none."""
+        if self.unit is None:
+            return
         if not isinstance(self.unit, numbers.Real) or isinstance(self.unit, bool) or not 0 < self.unit < math.inf:
             raise ParameterError(f"unit must be a number above 0, the worth of a point, got {self.unit!r:.100}.")
-        unit = float(self.unit)
-        whole = scoring.whole_points(self, unit)
-        object.__setattr__(self, "unit", None if whole is None else unit)
+        unit, whole = float(self.unit), scoring.whole_points(self, float(self.unit))
+        put("unit", None if whole is None else unit)
         if whole is not None:  # sums of conclusions may be rounded
-            both = zip(self.rules, whole, strict=True)
-            object.__setattr__(self, "rules", tuple(rule.concluding([[unit * each]]) for rule, each in both))
+            put("rules", tuple(rule.concluding([[unit * n]]) for rule, n in zip(self.rules, whole, strict=True)))
 
     def _checked_default(self) -> tuple[float, ...]:
         found = _numbers("default", self.default)
@@ -291,16 +286,13 @@ class RuleBase:
         known_name("s_norm", self.s_norm, S_NORMS)
         known_name("aggregation", self.aggregation, AGGREGATIONS)
         known_name("conclusion_aggregation", self.conclusion_aggregation, COMBINERS)
-        for name, value, count, each in (
-            ("alpha", self.alpha, len(self.rules), "rule"),
-            ("conclusion_alpha", self.conclusion_alpha, len(self.outputs), "output"),
-        ):
+        for name, count, each in (("alpha", self.n_rules, "rule"), ("conclusion_alpha", len(self.outputs), "output")):
+            value = getattr(self, name)
             if np.isnan(value).any():
                 raise ParameterError(f"{name} must be a number (0 is the mean, inf the maximum), got NaN.")
             if isinstance(value, tuple) and (len(value) != count or np.isinf(value).any()):
-                raise ParameterError(
-                    f"{name} must be one number, or a finite one per {each} ({count}), got {value!r:.100}."
-                )
+                expected = f"one number, or a finite one per {each} ({count})"
+                raise ParameterError(f"{name} must be {expected}, got {value!r:.100}.")
         if not self.variables or not self.rules or not self.outputs:
             raise ParameterError("A rule base needs at least one variable, one rule and one output.")
         if len(set(self.output_names)) < len(self.outputs):
@@ -324,27 +316,21 @@ class RuleBase:
             raise ParameterError(
                 "These rules conclude numbers, but an output has terms: let every rule conclude a term, or omit them."
             )
-        n_coefs = len(self.rules[0].coefs[0]) if self.rules[0].coefs else 0
+        first, n_outputs, most = self.rules[0].coefs, len(self.outputs), 1 + self.n_features
+        n_coefs = len(first[0]) if first else 0
         for position, rule in enumerate(self.rules, start=1):
             if rule.terms:
                 raise ParameterError(f"Rule {position} concludes a term of an output, but rule 1 concludes a number.")
-            shape = (len(rule.coefs), {len(row) for row in rule.coefs})
-            if shape != (len(self.outputs), {n_coefs}) or n_coefs not in (1, 1 + len(self.variables)):
-                raise ParameterError(
-                    f"Rule {position} must have 1 or {1 + len(self.variables)} coefficients for each of "
-                    f"{len(self.outputs)} output(s), as many as the other rules."
-                )
+            if [len(row) for row in rule.coefs] != [n_coefs] * n_outputs or n_coefs not in (1, most):
+                each = f"for each of {n_outputs} output(s), as many as the other rules"
+                raise ParameterError(f"Rule {position} must have 1 or {most} coefficients {each}.")
             if not np.isfinite(rule.coefs).all():
                 raise ParameterError(f"Rule {position} has a coefficient that is not finite.")
 
     def _check_sets(self) -> None:
         """Check conclusions that are terms of outputs."""
-        for name, value, neutral in (
-            ("conclusion_aggregation", self.conclusion_aggregation, "softmax"),
-            ("conclusion_alpha", self.conclusion_alpha, 1.0),
-            ("normalize", self.normalize, True),
-        ):
-            if value != neutral:
+        for name, value in (("conclusion_aggregation", "softmax"), ("conclusion_alpha", 1.0), ("normalize", True)):
+            if getattr(self, name) != value:
                 raise ParameterError(f"{name} is about rules that conclude numbers, but these conclude sets: omit it.")
         terms = {output.name: output.terms for output in self.outputs}
         for position, rule in enumerate(self.rules, start=1):
@@ -356,9 +342,8 @@ class RuleBase:
                 known_name("output", name, terms, f"in rule {position}")
                 known_name("term", said.term, terms[name], f"of {name!r} in rule {position}")
             if rule.weight > 1:
-                raise ParameterError(
-                    f"The weight of rule {position}, which concludes a set, must be at most 1, got {rule.weight:g}."
-                )
+                which = f"rule {position}, which concludes a set,"
+                raise ParameterError(f"The weight of {which} must be at most 1, got {rule.weight:g}.")
         for k, output in enumerate(self.outputs):
             check_output(output, self.setting("defuzzify", k), [*self.feature_names, *self.output_names[:k]])
 
@@ -413,11 +398,10 @@ class RuleBase:
         """
         if not self.concludes_sets:
             return np.array([rule.coefs for rule in self.rules])
-        found = np.tile(np.array(self.default)[:, None], (self.n_rules, 1, 1))
-        for k in range(len(self.outputs)):
-            for r, number in self.typical_numbers(k).items():
-                found[r, k] = number
-        return found
+        numbers = [self.typical_numbers(k) for k in range(len(self.outputs))]
+        return np.array(
+            [[[own.get(r, d)] for own, d in zip(numbers, self.default, strict=True)] for r in range(self.n_rules)]
+        )
 
     @property
     def points(self) -> tuple[int, ...] | None:
@@ -481,10 +465,9 @@ class RuleBase:
         >>> RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 1]).with_settings(t_norm="min").t_norm
         'min'
         """
-        own = {name: settings.pop(name) for name in SETTINGS if name in settings}
-        if own and self.defuzzification is None:
-            raise ParameterError(f"These rules conclude numbers, for which there is no {next(iter(own))}.")
-        if own and self.defuzzification is not None:
+        if own := {name: settings.pop(name) for name in SETTINGS if name in settings}:
+            if self.defuzzification is None:
+                raise ParameterError(f"These rules conclude numbers, for which there is no {next(iter(own))}.")
             settings["defuzzification"] = dataclasses.replace(self.defuzzification, **own)
         if "t_norm" in settings and self.s_norm == DUAL[self.t_norm]:
             settings.setdefault("s_norm", "")
@@ -494,10 +477,7 @@ class RuleBase:
         """Return the rules without what missing values stand for: one then satisfies every condition."""
         if not any(variable.missing_values for variable in self.variables):
             return self
-        variables = [
-            dataclasses.replace(variable, terms=variable.declared_terms, missing_values=())
-            for variable in self.variables
-        ]
+        variables = (dataclasses.replace(v, terms=v.declared_terms, missing_values=()) for v in self.variables)
         return dataclasses.replace(self, variables=tuple(variables))
 
     def name_of(self, place: int) -> str:
@@ -511,6 +491,10 @@ class RuleBase:
         terms = {v.name: v.terms for v in self.variables}
         widths = {name: float(terms[name][t].spread(*terms[name][t].parameters)) for name, t in antecedent.items()}
         return {name: spans[name] / width if width else math.inf for name, width in widths.items()}
+
+    @functools.cached_property
+    def _compiled(self) -> tuple[Params, Masks, Operators]:
+        return arrays.compiled(self)
 
     # ------------------------------------------------------------------ methods
     # The functions of this package that work on rules are the methods themselves, documented where they are defined.
@@ -536,12 +520,12 @@ class RuleBase:
     @property
     def centers(self) -> Array:
         """Most typical value of each set, shape (n_rules, n_features); NaN for don't-care."""
-        return arrays.centers(self)
+        return arrays.summary(self, "peak")
 
     @property
     def widths(self) -> Array:
         """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
-        return arrays.widths(self)
+        return arrays.summary(self, "spread")
 
     # ------------------------------------------------------------------ text and JSON
 
@@ -549,10 +533,9 @@ class RuleBase:
         return self.to_text(max_conditions=None if self.n_features <= 12 else 8)
 
     def __repr__(self) -> str:
-        counts = [(self.n_rules, "rule"), (self.n_features, "feature")]
-        facts = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
         lines = str(self).splitlines()
         more = [f"... ({len(lines) - _LINES} more lines)"] if len(lines) > _LINES else []
+        facts = f"{quantity(self.n_rules, 'rule')}, {quantity(self.n_features, 'feature')}"
         return "\n".join([f"{type(self).__name__}({facts})", *lines[:_LINES], *more])
 
     def _repr_html_(self) -> str:
@@ -624,6 +607,6 @@ def _boolean(name: str, value: object) -> bool:
 
 def _check_ending(path: storage.Path_, does: str, instead: str) -> None:
     """Raise `ParameterError` if the name of a file says that it holds another format."""
-    ending = os.path.splitext(os.fspath(path))[1].lower()
+    ending = Path(path).suffix.lower()
     if ending not in ("", ".json"):
         raise ParameterError(f"{does}, and {ending} means another format: use fuzzymil.rules.files.{instead}.")

@@ -24,14 +24,11 @@ from fuzzymil.bags import Bags, Columns, as_bags
 from fuzzymil.inference import activations
 from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.conclusions import defuzzify, join_sets, limit_set
-from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import Formula, MembershipFunction
 from fuzzymil.inference.norms import S_NORMS
 from fuzzymil.inference.premises import HEDGES
-from fuzzymil.rules.compile import compiled
 from fuzzymil.rules.conclusion import WEIGHTED, active_strengths
 from fuzzymil.rules.premise import asked_of_one
-from fuzzymil.rules.rule import Variable
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -62,7 +59,7 @@ def infer(base: RuleBase, bags: Any) -> Activations:
     [[0.0], [0.5]]
     """
     seen = seen_bags(base, bags)
-    found = activations.infer(*_arrays_once(base), seen)
+    found = activations.infer(*base._compiled, seen)
     return _with_sets(base, found, seen) if base.concludes_sets else found
 
 
@@ -70,7 +67,7 @@ def infer_output(base: RuleBase, bags: Any) -> Array:
     """Return ``infer(base, bags).output``, shape (n_bags, n_outputs), with less memory."""
     if base.concludes_sets:
         return infer(base, bags).output
-    return activations.infer_output(*_arrays_once(base), seen_bags(base, bags))
+    return activations.infer_output(*base._compiled, seen_bags(base, bags))
 
 
 def asked_of_instances(base: RuleBase) -> RuleBase:
@@ -80,14 +77,6 @@ def asked_of_instances(base: RuleBase) -> RuleBase:
 
 
 # ---------------------------------------------------------------------- bags
-
-
-def _arrays_once(base: RuleBase) -> tuple[Params, Masks, Operators]:
-    """Return the arrays of a rule base, which never changes, and keep them with it."""
-    found: tuple[Params, Masks, Operators] | None = vars(base).get("_compiled")
-    if found is None:
-        found = vars(base)["_compiled"] = compiled(base)
-    return found
 
 
 def seen_bags(base: RuleBase, bags: Any) -> Bags:
@@ -119,13 +108,11 @@ def _recode(base: RuleBase, bags: Bags) -> Bags:
     known = {variable.name: variable.categories for variable in base.variables if variable.categories}
     if bags.columns is None or not known:
         return bags
-    wanted = Columns(
-        dataclasses.replace(column, categories=known[column.name])
-        if column.kind == "category" and column.name in known
-        else column
-        for column in bags.columns
-    )
-    return bags.align(wanted)
+    columns = list(bags.columns)
+    for d, column in enumerate(columns):
+        if column.kind == "category" and column.name in known:
+            columns[d] = dataclasses.replace(column, categories=known[column.name])
+    return bags.align(Columns(columns))
 
 
 def clipped(base: RuleBase, bags: Bags) -> Bags:
@@ -202,10 +189,8 @@ class SetActivations(Activations):
 
     def term_degrees(self, output: int | str = 0) -> dict[str, Array]:
         """Return, for each term of an output, the highest strength with which a rule concludes it, shape (n_bags,)."""
-        degrees = np.exp(strengths(self.rules, self.log_firing, output))
-        return {
-            term: degrees[:, rules].max(axis=1, initial=0.0) for term, rules in self.rules.rules_by_term(output).items()
-        }
+        degrees, by_term = np.exp(strengths(self.rules, self.log_firing, output)), self.rules.rules_by_term(output)
+        return {term: degrees[:, rules].max(axis=1, initial=0.0) for term, rules in by_term.items()}
 
     def joined_sets(self, output: int | str = 0) -> tuple[Array, Array]:
         """Return the joined set of all conclusions for each bag, before defuzzification.
@@ -282,33 +267,34 @@ def _with_sets(base: RuleBase, found: Activations, seen: Bags) -> SetActivations
     concluded, formulas = [], []
     for k, (variable, default) in enumerate(zip(base.outputs, base.default, strict=True)):
         weights_numbers = base.setting("defuzzify", k) in WEIGHTED
-        numbers = formula_numbers(variable.terms, seen, base.feature_names, known) if weights_numbers else {}
+        numbers = _formula_numbers(variable.terms, seen, base.feature_names, known) if weights_numbers else {}
         values = _answers(base, found.log_firing, k, numbers)
         concluded.append(values)
         formulas.append(numbers)
-        known[variable.name] = (
-            hold_last(values, default) if base.setting("hold", k) else np.where(np.isnan(values), default, values)
-        )
+        silent = np.isnan(values)
+        if base.setting("hold", k):  # the value of the bag before it, and at the start the default
+            last = np.maximum.accumulate(np.where(silent, -1, np.arange(len(values))))
+            known[variable.name] = np.where(last < 0, default, values[np.maximum(last, 0)])
+        else:
+            known[variable.name] = np.where(silent, default, values)
     uncovered = np.isnan(np.column_stack(concluded))
     return SetActivations(base, found, np.column_stack(list(known.values())), uncovered, formulas)
 
 
 def _answers(base: RuleBase, log_firing: Array, output: int, numbers: Mapping[str, Array]) -> Array:
     """Return the answers (b,) on one output, given the numbers of its formulas; NaN if no rule concludes any."""
-    method = base.setting("defuzzify", output)
-    implication, accumulation = base.setting("implication", output), base.setting("accumulation", output)
-    variable = base.outputs[output]
+    method, accumulation = base.setting("defuzzify", output), base.setting("accumulation", output)
     if method not in WEIGHTED:
-        parts = concluded_sets(base, log_firing, output)
-        sampling = base.setting("sampling", output)
-        return defuzzify(*parts, base.values_of(output), implication, accumulation, method, sampling)
-    degrees = strengths(base, log_firing, output)
+        settings = base.setting("implication", output), accumulation, method, base.setting("sampling", output)
+        return defuzzify(*concluded_sets(base, log_firing, output), base.values_of(output), *settings)
+    degrees, variable = strengths(base, log_firing, output), base.outputs[output]
     by_term = {term: degrees[:, rules] for term, rules in base.rules_by_term(output).items() if rules}
     if not by_term:
         return np.full(len(log_firing), np.nan)
-    found = weighted_answers(by_term, variable.terms, numbers, accumulation, method)
-    outside = np.isinf(found) | np.full(len(found), bool(base.setting("clip", output)))
-    return np.where(outside & ~np.isnan(found), clip_to_range(found, variable), found)
+    found = _weighted_answers(by_term, variable.terms, numbers, accumulation, method)
+    outside = (np.isinf(found) | bool(base.setting("clip", output))) & ~np.isnan(found)
+    low = -np.inf if variable.low is None else variable.low
+    return np.where(outside, np.clip(found, low, np.inf if variable.high is None else variable.high), found)
 
 
 def strengths(base: RuleBase, log_firing: Array, output: int | str = 0) -> Array:
@@ -344,7 +330,7 @@ def concluded_sets(base: RuleBase, log_firing: Array, output: int | str = 0) -> 
 # ---------------------------------------------------------------------- averages and sums of numbers
 
 
-def formula_numbers(
+def _formula_numbers(
     terms: Mapping[str, MembershipFunction], bags: Bags, names: Sequence[str], outputs: Mapping[str, Array]
 ) -> dict[str, Array]:
     """Return the numbers (b,) of the terms that are formulas of features, named here, and of outputs (b,)."""
@@ -362,7 +348,7 @@ def formula_numbers(
     return found
 
 
-def weighted_answers(
+def _weighted_answers(
     parts: Mapping[str, Array],
     terms: Mapping[str, MembershipFunction],
     numbers: Mapping[str, Array],
@@ -371,16 +357,12 @@ def weighted_answers(
 ) -> Array:
     """Return the average or sum (b,) of the numbers that terms stand for; NaN if no rule fires.
 
-    ``parts`` (n_bags, n_rules_of_the_term): log-strengths of the rules that conclude each term. ``numbers`` (n_bags,):
-    the numbers of the terms that are formulas; see `computed`. ``accumulation``: joins the strengths of one term's
-    rules. ``method``: {"average", "sum"}.
+    ``parts``: log-strengths (b, rules of the term) of the rules that conclude each term. ``numbers`` (b,): those of the
+    terms that are formulas.
     """
     log_weights = np.column_stack([join_strengths(strengths, accumulation) for strengths in parts.values()])
     said = np.column_stack(
-        [
-            numbers[term] if term in numbers else _numbers(terms[term], np.exp(log_weights[:, n]))
-            for n, term in enumerate(parts)
-        ]
+        [_number(terms[term], numbers.get(term), np.exp(log_weights[:, n])) for n, term in enumerate(parts)]
     )
     fires = log_weights > -np.inf
     top = np.max(log_weights, axis=1, keepdims=True)
@@ -401,23 +383,11 @@ def join_strengths(log_strengths: Array, accumulation: str) -> Array:
     return np.asarray(S_NORMS[accumulation](log_strengths))  # type: ignore[arg-type]
 
 
-def _numbers(chosen: MembershipFunction, degrees: Array) -> Array:
-    found = chosen.inverse(degrees)
+def _number(chosen: MembershipFunction, computed: Array | None, degrees: Array) -> Array:
+    """Return the number that a term stands for at some degrees."""
+    found = chosen.inverse(degrees) if computed is None else computed
     assert found is not None  # checked when the rules were made
     return found
-
-
-def clip_to_range(values: Array, variable: Variable) -> Array:
-    """Return values clipped to the range of a variable."""
-    low = -np.inf if variable.low is None else variable.low
-    high = np.inf if variable.high is None else variable.high
-    return np.clip(values, low, high)
-
-
-def hold_last(values: Array, first: float) -> Array:
-    """Return values (b,) in which each NaN is replaced by the value before it, and at the start by ``first``."""
-    last = np.maximum.accumulate(np.where(np.isnan(values), -1, np.arange(len(values))))
-    return np.where(last < 0, first, values[np.maximum(last, 0)])
 
 
 # ---------------------------------------------------------------------- shares
@@ -447,9 +417,8 @@ def joined_set(rules: RuleBase, log_firing: Array, output: int) -> tuple[Array, 
     log_degrees, log_mu = concluded_sets(rules, log_firing, output)
     if not len(log_mu):  # no rule says anything about the output
         return np.zeros((len(log_firing), len(rules.values_of(output)))), np.full((len(log_firing), 1), -np.inf)
-    membership, log_unit = join_sets(
-        log_degrees, log_mu, rules.setting("implication", output), rules.setting("accumulation", output)
-    )
+    settings = rules.setting("implication", output), rules.setting("accumulation", output)
+    membership, log_unit = join_sets(log_degrees, log_mu, *settings)
     return np.asarray(membership), np.asarray(log_unit)
 
 
@@ -469,10 +438,9 @@ def _of_sets(rules: RuleBase, log_firing: Array, output: int) -> Shares:
     unit = np.where(np.isneginf(log_unit), 0.0, log_unit)[:, :, None]
     cuts = np.exp(log_cuts(rules, log_firing, output) - unit)  # relative, so that tiny strengths count
     counted = _counted(rules.setting("defuzzify", output), membership)  # (b, c)
+    own = cuts
     if rules.setting("accumulation", output) == "max":
         own = (cuts == cuts.max(axis=1, keepdims=True)) & (cuts > 0)
-    else:
-        own = cuts
     total = own.sum(axis=1, keepdims=True)
     part = np.where(total > 0, own / np.where(total > 0, total, 1.0), 0.0) * counted[:, None, :]
     areas = part.sum(axis=2)
@@ -519,9 +487,8 @@ def _of_numbers(rules: RuleBase, log_firing: Array, output: int, formulas: Mappi
             own = np.exp(degrees[:, concluding])
             total = own.sum(axis=1, keepdims=True)
             found[:, concluding] = weight[:, None] * own / np.where(total > 0, total, 1.0)
-            inverse = formulas[term] if term in formulas else terms[term].inverse(weight)
-            assert inverse is not None  # checked when the rules were made
-            numbers[:, concluding] = np.where(weight > 0, inverse, numbers[0, concluding[0]])[:, None]
+            number = _number(terms[term], formulas.get(term), weight)
+            numbers[:, concluding] = np.where(weight > 0, number, numbers[0, concluding[0]])[:, None]
     if rules.setting("defuzzify", output) == "average":
         whole = found.sum(axis=1, keepdims=True)
         found = np.where(whole > 0, found / np.where(whole > 0, whole, 1.0), 0.0)

@@ -32,7 +32,9 @@ def from_arrays(
         raise ParameterError(
             f"centers and widths must both have shape (n_rules, n_features), got {c.shape} and {s.shape}."
         )
-    _check_sets(c, s)
+    for what, need, values, least in (("center", "finite", c, -np.inf), ("width", "greater than 0 and finite", s, 0.0)):
+        for r, d in np.argwhere(~(np.isfinite(values) & (values > least))):
+            raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")
     b = np.asarray(coefs, float)
     if b.ndim == 1:
         b = b[:, None, None]
@@ -86,12 +88,11 @@ def with_missing_values(base: RuleBase, missing_values: Array | None) -> RuleBas
     """Return rules in which a missing value of a variable that says nothing about it stands for these, (t, d)."""
     if missing_values is None:
         return base
-    variables = [
-        variable
-        if variable.missing_values
-        else dataclasses.replace(variable, terms=variable.declared_terms, missing_values=tuple(values))
-        for variable, values in zip(base.variables, np.asarray(missing_values, float).T.tolist(), strict=True)
-    ]
+    variables = list(base.variables)
+    for d, values in enumerate(np.asarray(missing_values, float).T.tolist()):
+        if not variables[d].missing_values:
+            own = variables[d].declared_terms
+            variables[d] = dataclasses.replace(variables[d], terms=own, missing_values=tuple(values))
     return dataclasses.replace(base, variables=tuple(variables))
 
 
@@ -120,24 +121,20 @@ def compiled(base: RuleBase) -> tuple[Params, Masks, Operators]:
             values[place] = value
     if not sets:  # no rule has a condition: all fire fully everywhere
         sets, masks = {"gaussian": (np.zeros(shape), np.ones(shape))}, {"gaussian": np.zeros(shape)}
-    operators, alpha, conclusion_alpha = finite_operators(
-        base.aggregation, base.alpha, base.conclusion_aggregation, base.conclusion_alpha
-    )
+    alphas = base.aggregation, base.alpha, base.conclusion_aggregation, base.conclusion_alpha
+    operators, alpha, conclusion_alpha = finite_operators(*alphas)
     weights = tuple(rule.weight for rule in base.rules)
     numbers = base.coefs, np.asarray(alpha), np.asarray(conclusion_alpha), np.array(base.default)
-    return (
-        Params(sets, *numbers, missing_values=_missing_values(base)),
-        masks,
-        dataclasses.replace(
-            operators,
-            t_norm=base.t_norm,
-            s_norm=base.s_norm,
-            normalize=base.normalize,
-            premises=base.arrangement.premises,
-            parts=base.arrangement.parts,
-            weights=None if set(weights) == {1.0} else weights,
-        ),
+    operators = dataclasses.replace(
+        operators,
+        t_norm=base.t_norm,
+        s_norm=base.s_norm,
+        normalize=base.normalize,
+        premises=base.arrangement.premises,
+        parts=base.arrangement.parts,
+        weights=None if set(weights) == {1.0} else weights,
     )
+    return Params(sets, *numbers, missing_values=_missing_values(base)), masks, operators
 
 
 def _missing_values(base: RuleBase) -> Array | None:
@@ -172,47 +169,28 @@ def with_numbers(base: RuleBase, params: Params, **changes: Any) -> RuleBase:
     Rule 1: IF x1 is low THEN y = 0
     Rule 2: IF x1 is high THEN y = 2
     """
-    moved: dict[tuple[str, str], Any] = {}
-    known = {variable.name: variable.terms for variable in base.variables}
-    for place, (name, term) in base.arrangement.terms.items():
-        old = known[name][term]
-        numbers = (float(values[place]) for values in params.sets[old.kind])
-        moved.setdefault((name, term), old.with_parameters(*numbers))
-    variables = [
-        dataclasses.replace(
-            v,
-            terms={term: moved.get((v.name, term), old) for term, old in v.declared_terms.items()},
-        )
-        for v in base.variables
-    ]
-    fields: dict[str, Any] = {"variables": variables}
+    known = {variable.name: variable.declared_terms for variable in base.variables}
+    terms = {name: dict(own) for name, own in known.items()}
+    for place, (name, term) in reversed(base.arrangement.terms.items()):
+        if term in known[name]:
+            numbers = (float(values[place]) for values in params.sets[known[name][term].kind])
+            terms[name][term] = known[name][term].with_parameters(*numbers)
+    fields: dict[str, Any] = {"variables": [dataclasses.replace(v, terms=terms[v.name]) for v in base.variables]}
     if not base.concludes_sets:
-        fields["rules"] = [
-            rule.concluding(rows) for rule, rows in zip(base.rules, np.asarray(params.coefs), strict=True)
-        ]
+        both = zip(base.rules, np.asarray(params.coefs), strict=True)
+        fields["rules"] = [rule.concluding(rows) for rule, rows in both]
         fields["default"] = tuple(np.broadcast_to(np.asarray(params.default, float), len(base.outputs)))
-    fields |= changes
-    return dataclasses.replace(base, **fields)
+    return dataclasses.replace(base, **fields | changes)
 
 
-def centers(base: RuleBase) -> Array:
-    """Most typical value of each set, shape (n_rules, n_features); NaN for don't-care."""
-    return _summary(base, "peak")
-
-
-def widths(base: RuleBase) -> Array:
-    """Spread of each set, shape (n_rules, n_features), a Gaussian's standard deviation; NaN for don't-care."""
-    return _summary(base, "spread")
-
-
-def _summary(base: RuleBase, what: str) -> Array:
+def summary(base: RuleBase, what: str) -> Array:
+    """Return the "peak" or "spread" of each set, shape (n_rules, n_features); NaN for don't-care."""
     params, masks, _ = compiled(base)
     by_part = np.full((len(base.parts), base.n_features), np.nan)
     own = slice(len(base.parts))  # further rows hold further conditions on the same variables
     for kind, parameters in params.sets.items():
-        if not parameters:  # missing values have no place among numbers
-            continue
-        by_part = np.where(masks[kind][own] > 0, getattr(family(kind), what)(*parameters)[own], by_part)
+        if parameters:  # missing values have no place among numbers
+            by_part = np.where(masks[kind][own] > 0, getattr(family(kind), what)(*parameters)[own], by_part)
     out = np.full((base.n_rules, base.n_features), np.nan)
     for part, values in zip(base.parts, by_part, strict=True):
         out[part.rule] = np.where(np.isnan(out[part.rule]), values, out[part.rule])
@@ -242,14 +220,3 @@ def _names(what: str, given: Iterable[str] | None, default: list[str]) -> tuple[
     if len(names) != len(default):
         raise ParameterError(f"{what} must have {len(default)} name(s), got {len(names)}.")
     return names
-
-
-def _check_sets(centers: Array, widths: Array) -> None:
-    for what, values, good in (
-        ("center", centers, np.isfinite(centers)),
-        ("width", widths, np.isfinite(widths) & (widths > 0)),
-    ):
-        if not good.all():
-            r, d = np.argwhere(~good)[0]
-            need = "finite" if what == "center" else "greater than 0 and finite"
-            raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")

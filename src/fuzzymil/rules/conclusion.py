@@ -23,11 +23,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import numbers
-import operator
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,28 +108,31 @@ class Defuzzification:
 
     def of_outputs(self, n_outputs: int) -> Defuzzification:
         """Return the same settings for this many outputs, those that all outputs share as single values."""
-        changes: dict[str, Any] = {}
-        for name in PER_OUTPUT:
-            given = getattr(self, name)
-            if isinstance(given, tuple):
-                if len(given) != n_outputs:
-                    raise ParameterError(
-                        f"{name} must have one value for all outputs, or {n_outputs} values, got {len(given)}."
-                    )
-                changes[name] = given[0] if len(set(given)) == 1 else given
+        for name, given in self._several.items():
+            if len(given) != n_outputs:
+                raise ParameterError(
+                    f"{name} must have one value for all outputs, or {n_outputs} values, got {len(given)}."
+                )
+        changes: dict[str, Any] = {name: own[0] for name, own in self._several.items() if len(set(own)) == 1}
         return dataclasses.replace(self, **changes) if changes else self
 
     def reordered(self, order: Sequence[int]) -> Defuzzification:
         """Return the settings of some of the outputs, in this order."""
-        several = {name: getattr(self, name) for name in PER_OUTPUT if isinstance(getattr(self, name), tuple)}
-        changes: dict[str, Any] = {name: tuple(own[k] for k in order) for name, own in several.items()}
+        changes: dict[str, Any] = {name: tuple(own[k] for k in order) for name, own in self._several.items()}
         return dataclasses.replace(self, **changes)
+
+    @property
+    def _several(self) -> dict[str, tuple[Any, ...]]:
+        return {name: own for name in PER_OUTPUT if isinstance(own := getattr(self, name), tuple)}
 
 
 def _setting(name: str, value: Any) -> Any:
     """Return a setting of an output if it is one."""
     if name == "resolution":
-        return _whole(name, value, least=2, most=MAX_RESOLUTION)
+        whole = isinstance(value, numbers.Real) and not isinstance(value, bool) and value == value // 1
+        if not whole or not 2 <= value <= MAX_RESOLUTION:
+            raise ParameterError(f"resolution must be an integer from 2 to {MAX_RESOLUTION:,}, got {value!r:.40}.")
+        return int(value)
     if name in ("clip", "hold"):
         if not isinstance(value, bool | np.bool_):
             raise ParameterError(f"{name} must be True or False, got {value!r}.")
@@ -144,16 +145,6 @@ def _setting(name: str, value: Any) -> Any:
     }[name]
     known_name(name, value, known)
     return value
-
-
-def _whole(name: str, value: object, least: int, most: int) -> int:
-    try:
-        number = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not number.is_integer() or not least <= number <= most:
-        raise ParameterError(f"{name} must be an integer from {least} to {most:,}, got {value!r:.40}.")
-    return int(number)
 
 
 # ---------------------------------------------------------------------- outputs
@@ -212,23 +203,11 @@ def number_of_term(output: Variable, term: str, method: str, values: Array | Non
 # ---------------------------------------------------------------------- activation
 
 _NUMBER = r"([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)"
-_FORMS = {
-    "general": "",
-    "first": rf" ([0-9]{{1,9}}) {_NUMBER}",
-    "last": rf" ([0-9]{{1,9}}) {_NUMBER}",
-    "highest": " ([0-9]{1,9})",
-    "lowest": " ([0-9]{1,9})",
-    "proportional": "",
-    "threshold": rf" (>=|>|<=|<|==|!=) {_NUMBER}",
-}
-_COMPARISONS: dict[str, Callable[[Array, float], Array]] = {
-    ">=": operator.ge,
-    ">": operator.gt,
-    "<=": operator.le,
-    "<": operator.lt,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+_FORMS = {"general": "", "proportional": "", "threshold": rf" (>=|>|<=|<|==|!=) {_NUMBER}"}
+_FORMS |= dict.fromkeys(("first", "last"), rf" ([0-9]{{1,9}}) {_NUMBER}")
+_FORMS |= dict.fromkeys(("highest", "lowest"), " ([0-9]{1,9})")
+_COMPARISONS: dict[str, Any] = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less}
+_COMPARISONS |= {"==": np.equal, "!=": np.not_equal}
 
 
 def check_activation(text: object) -> str:

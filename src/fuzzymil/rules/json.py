@@ -46,7 +46,7 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "t_norm": rules.t_norm,
         "aggregation": rules.aggregation,
         "alpha": _encode_alpha(rules.alpha),
-        **({"defuzzification": _encode_settings(rules.defuzzification)} if rules.defuzzification else _numeric(rules)),
+        **(_set_settings(rules.defuzzification) if rules.defuzzification else _number_settings(rules)),
         "default": list(rules.default),
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
@@ -55,8 +55,7 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
     }
 
 
-def _numeric(rules: RuleBase) -> dict[str, Any]:
-    """Return the settings of rules that conclude numbers."""
+def _number_settings(rules: RuleBase) -> dict[str, Any]:
     return {
         "conclusion_aggregation": rules.conclusion_aggregation,
         "conclusion_alpha": _encode_alpha(rules.conclusion_alpha),
@@ -64,9 +63,9 @@ def _numeric(rules: RuleBase) -> dict[str, Any]:
     }
 
 
-def _encode_settings(settings: Defuzzification) -> dict[str, Any]:
+def _set_settings(settings: Defuzzification) -> dict[str, Any]:
     found = {name: getattr(settings, name) for name in SETTINGS}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+    return {"defuzzification": {name: [*v] if isinstance(v, tuple) else v for name, v in found.items()}}
 
 
 def from_dict(make: Callable[..., RuleBase], content: Mapping[str, Any]) -> RuleBase:
@@ -108,13 +107,9 @@ def encode_set(chosen: MembershipFunction) -> dict[str, Any]:
 
 def decode_set(content: Mapping[str, Any]) -> MembershipFunction:
     """Rebuild a fuzzy set from `encode_set`."""
-    kind = family(content["family"])
-    return kind(
-        *(
-            value if kind is Formula and place == 0 else storage.decode_number(value)
-            for place, value in enumerate(content["parameters"])
-        )
-    )
+    kind, values = family(content["family"]), list(content["parameters"])
+    text = values[:1] if kind is Formula else []
+    return kind(*text, *map(storage.decode_number, values[len(text) :]))
 
 
 def encode_variable(variable: Variable) -> dict[str, Any]:
@@ -141,13 +136,11 @@ def decode_variable(content: Mapping[str, Any]) -> Variable:
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:
-    premise = {"if": dict(rule.antecedent)} if rule.is_plain else {"premise": _encode_premise(rule.premise)}
-    weight = {} if rule.weight == 1 else {"weight": rule.weight}
+    terms = {name: [said.term, *said.hedges] if said.hedges else said.term for name, said in rule.terms.items()}
     return {
-        **premise,
-        "then": {name: [said.term, *said.hedges] if said.hedges else said.term for name, said in rule.terms.items()}
-        or [list(row) for row in rule.coefs],
-        **weight,
+        **({"if": dict(rule.antecedent)} if rule.is_plain else {"premise": _encode_premise(rule.premise)}),
+        "then": terms or [list(row) for row in rule.coefs],
+        **({} if rule.weight == 1 else {"weight": rule.weight}),
         **_said(label=rule.label, comment=rule.comment),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -11,6 +12,7 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil._utils.text import quantity
 from fuzzymil.bags import Bags
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules.activations import SetActivations, infer, seen_bags
@@ -57,9 +59,8 @@ class Diagnosis(Sequence[Finding]):
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
     def __str__(self) -> str:
-        title = (
-            f"{_counted(len(self), 'finding')} about {_counted(self.n_rules, 'rule')} on {_counted(self.n_bags, 'bag')}"
-        )
+        rules, bags = quantity(self.n_rules, "rule"), quantity(self.n_bags, "bag")
+        title = f"{quantity(len(self), 'finding')} about {rules} on {bags}"
         if not self.findings:
             return f"{title}."
         width = max(len(finding.kind) for finding in self.findings)
@@ -72,9 +73,7 @@ class Diagnosis(Sequence[Finding]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        found = [
-            finding._asdict() | {"rules": list(finding.rules), "bags": list(finding.bags)} for finding in self.findings
-        ]
+        found = [each._asdict() | {"rules": list(each.rules), "bags": list(each.bags)} for each in self.findings]
         return {"n_rules": self.n_rules, "n_bags": self.n_bags, "findings": found}
 
 
@@ -162,33 +161,16 @@ def diagnose(
         high = np.inf if name == "extreme" else 1.0
         if not 0 <= value <= high:
             raise ParameterError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")
-    case = _case(base, bags, limits)
-    checks = (
-        _idle,
-        _dominant,
-        _twins,
-        _extreme,
-        _always_true,
-        _never_true,
-        _unused_terms,
-        _unused_variables,
-        _unused_outputs,
-        _uncovered,
-    )
-    found = tuple(finding for check in checks for finding in check(case))
-    return Diagnosis(found, case.base.n_rules, case.seen.n_bags)
-
-
-def _case(base: RuleBase, bags: Any, limits: dict[str, float]) -> _Case:
     seen = seen_bags(base, bags)
     found = infer(base, seen)
-    weight, silent = found.normalized, np.asarray(found.strongest < limits["coverage"])
+    weight, silent = found.normalized, np.asarray(found.strongest < coverage)
     if isinstance(found, SetActivations):
         # An output that no rule concludes is a finding of its own.
         said = [k for k, name in enumerate(base.output_names) if any(name in rule.terms for rule in base.rules)]
         weight = np.mean([found.shares(k) for k in said], axis=0)
         silent = np.asarray(found.uncovered_outputs[:, said].any(axis=1))
-    return _Case(base, seen, found, weight, silent, tuple(conditions_on(base, seen)), limits)
+    case = _Case(base, seen, found, weight, silent, tuple(conditions_on(base, seen)), limits)
+    return Diagnosis(tuple(finding for check in _CHECKS for finding in check(case)), base.n_rules, seen.n_bags)
 
 
 # ---------------------------------------------------------------------- rules
@@ -199,36 +181,26 @@ def _idle(case: _Case) -> Iterator[Finding]:
         return
     limit = case.limits["min_share"]
     for number, greatest in enumerate(shares(case.found, normalize=case.base.normalize).max(axis=0), start=1):
+        most, least = f"{100 * greatest:.3g}%", f"(below {100 * limit:.3g}%)"
         if greatest < limit and not case.base.normalize:
-            yield Finding(
-                "never matters",
-                (number,),
-                f"Rule {number} adds at most {_percent(greatest)} of the outputs' range (below {_percent(limit)}).",
-                f"Drop it: edit(drop={number}).",
-            )
+            message = f"Rule {number} adds at most {most} of the outputs' range {least}."
+            yield Finding("never matters", (number,), message, f"Drop it: edit(drop={number}).")
         elif greatest < limit:
-            yield Finding(
-                "never fires",
-                (number,),
-                f"The share of rule {number} is at most {_percent(greatest)} (below {_percent(limit)}).",
-                f"Drop it, edit(drop={number}), or move its sets to where the data is.",
-            )
+            message = f"The share of rule {number} is at most {most} {least}."
+            advice = f"Drop it, edit(drop={number}), or move its sets to where the data is."
+            yield Finding("never fires", (number,), message, advice)
 
 
 def _dominant(case: _Case) -> Iterator[Finding]:
-    limit, nearly_all = case.limits["dominant"], case.limits["nearly_all"]
-    if case.base.n_rules == 1:
+    if case.base.n_rules == 1 or not case.base.normalize:
         return
-    if not case.base.normalize:
-        yield from _constant(case)
-        return
-    often = (case.weight > limit).mean(axis=0)
-    for number, part in enumerate(often, start=1):
-        if part >= nearly_all and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
+    limit = case.limits["dominant"]
+    for number, part in enumerate((case.weight > limit).mean(axis=0), start=1):
+        if part >= case.limits["nearly_all"] and case.base.rules[number - 1].antecedent:  # "IF anything" is meant to
             yield Finding(
                 "always fires",
                 (number,),
-                f"The share of rule {number} is above {_percent(limit)} on {_percent(part)} of the bags: "
+                f"The share of rule {number} is above {100 * limit:.3g}% on {100 * part:.3g}% of the bags: "
                 "the other rules hardly matter.",
                 f"Narrow its sets, or lower its weight, edit(weights={{{number}: 0.5}}).",
             )
@@ -236,21 +208,19 @@ def _dominant(case: _Case) -> Iterator[Finding]:
 
 def _constant(case: _Case) -> Iterator[Finding]:
     """Find additive rules that add nearly the same to every bag, which is what the default is for."""
+    if case.base.n_rules == 1 or case.base.normalize:
+        return
     added = case.found.normalized[:, :, None] * case.found.rule_outputs
     spread = np.ptp(case.found.output, axis=0)
     allowed = case.limits["min_share"] * np.where(spread > 0, spread, 1.0)
     for r, rule in enumerate(case.base.rules):
         own = added[:, r]
         if rule.antecedent and (np.ptp(own, axis=0) < allowed).all() and (np.abs(own).max(axis=0) >= allowed).any():
-            adds = listed(
-                f"{value:.4g} to {name}" for name, value in zip(case.base.output_names, own.mean(axis=0), strict=True)
-            )
-            yield Finding(
-                "always fires",
-                (r + 1,),
-                f"Rule {r + 1} adds nearly the same to every bag ({adds}).",
-                f"Drop it and add this to the default: edit(drop={r + 1}, default=...).",
-            )
+            both = zip(case.base.output_names, own.mean(axis=0), strict=True)
+            adds = listed(f"{value:.4g} to {name}" for name, value in both)
+            message = f"Rule {r + 1} adds nearly the same to every bag ({adds})."
+            advice = f"Drop it and add this to the default: edit(drop={r + 1}, default=...)."
+            yield Finding("always fires", (r + 1,), message, advice)
 
 
 def _twins(case: _Case) -> Iterator[Finding]:
@@ -258,46 +228,27 @@ def _twins(case: _Case) -> Iterator[Finding]:
     spread = np.ptp(case.found.output, axis=0)
     scale = np.where(spread > 0, spread, 1.0)  # 1 if an output is constant
     similarity = rule_similarities(base)
-    for first in range(base.n_rules):
-        for second in range(first + 1, base.n_rules):
-            alike = float(similarity[first, second])
-            if alike < case.limits["similarity"] or not (base.normalize or _act_alike(case, first, second)):
-                continue
-            pair = (first + 1, second + 1)
-            apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
-            if case.base.concludes_sets:
-                yield from _twins_with_sets(case, pair, alike)
-                continue
-            premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
-            asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
-            if not base.normalize:  # contributions add up, so nothing contradicts
-                yield Finding("duplicate", pair, f"{asks}.", f"Add them up: edit(merge=[{pair}]).")
-            elif apart <= case.limits["agreement"]:
-                message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
-                yield Finding("duplicate", pair, message, advice)
-            else:
-                yield Finding(
-                    "contradiction",
-                    pair,
-                    f"{asks}, but their conclusions differ by {_percent(apart)} of the outputs' range.",
-                    f"Distinguish them by another condition, or merge them: edit(merge=[{pair}]).",
-                )
-
-
-def _twins_with_sets(case: _Case, pair: tuple[int, int], alike: float) -> Iterator[Finding]:
-    said, other = (case.base.rules[number - 1].terms for number in pair)
-    premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
-    asks = f"Rules {pair[0]} and {pair[1]} have {premises}"
-    if said == other:
-        message, advice = f"{asks} and the same conclusion.", f"Merge them: edit(merge=[{pair}])."
-        yield Finding("duplicate", pair, message, advice)
-    elif differ := [name for name in said if name in other and said[name] != other[name]]:
-        yield Finding(
-            "contradiction",
-            pair,
-            f"{asks}, but conclude different terms of {listed(differ)}.",
-            f"Distinguish them by another condition, or drop one: edit(drop={pair[1]}).",
-        )
+    for first, second in itertools.combinations(range(base.n_rules), 2):
+        alike = float(similarity[first, second])
+        if alike < case.limits["similarity"] or not (base.normalize or _act_alike(case, first, second)):
+            continue
+        pair = (first + 1, second + 1)
+        premises = "the same premise" if alike == 1 else f"nearly the same premise (similarity {alike:.2f})"
+        asks, merge = f"Rules {pair[0]} and {pair[1]} have {premises}", f"edit(merge=[{pair}])."
+        apart = float((np.abs(outputs[:, first] - outputs[:, second]) / scale).max())
+        said, other = base.rules[first].terms, base.rules[second].terms
+        if not base.normalize:  # contributions add up, so nothing contradicts
+            yield Finding("duplicate", pair, f"{asks}.", f"Add them up: {merge}")
+        elif said == other if said else apart <= case.limits["agreement"]:
+            yield Finding("duplicate", pair, f"{asks} and the same conclusion.", f"Merge them: {merge}")
+        elif differ := [name for name in said if name in other and said[name] != other[name]]:
+            message = f"{asks}, but conclude different terms of {listed(differ)}."
+            advice = f"Distinguish them by another condition, or drop one: edit(drop={pair[1]})."
+            yield Finding("contradiction", pair, message, advice)
+        elif not said:
+            message = f"{asks}, but their conclusions differ by {100 * apart:.3g}% of the outputs' range."
+            advice = f"Distinguish them by another condition, or merge them: {merge}"
+            yield Finding("contradiction", pair, message, advice)
 
 
 def _act_alike(case: _Case, first: int, second: int) -> bool:
@@ -311,24 +262,23 @@ def _act_alike(case: _Case, first: int, second: int) -> bool:
 
 
 def _extreme(case: _Case) -> Iterator[Finding]:
-    if case.base.concludes_sets:  # a set is within the range of its output
+    if case.base.concludes_sets or case.base.n_rules < 3:  # a set is within the range of its output
         return
     output, said = case.found.output, case.found.rule_outputs
-    for r in range(case.base.n_rules if case.base.n_rules > 2 else 0):
-        others = np.concatenate([output[:, None], np.delete(said, r, axis=1)], axis=1)
-        for k, name in enumerate(case.base.output_names):
-            low, high = float(others[..., k].min()), float(others[..., k].max())
-            if not case.base.normalize:  # a rule may add as much as lies between two outputs, up or down
-                low, high = min(low, -float(np.ptp(output[:, k]))), max(high, float(np.ptp(output[:, k])))
-            away = np.maximum(low - said[:, r, k], said[:, r, k] - high)
-            if away.max() > case.limits["extreme"] * (high - low) > 0:
-                yield Finding(
-                    "extreme conclusion",
-                    (r + 1,),
-                    f"Rule {r + 1} concludes {name} = {said[away.argmax(), r, k]:.4g}; the outputs and the other rules "
-                    f"range from {low:.4g} to {high:.4g}.",
-                    f"Correct it if it is a mistake, edit(conclusions={{{r + 1}: ...}}), or train fewer rules.",
-                )
+    for r, (k, name) in itertools.product(range(case.base.n_rules), enumerate(case.base.output_names)):
+        others = np.concatenate([output[:, None, k], np.delete(said[:, :, k], r, axis=1)], axis=1)
+        low, high = float(others.min()), float(others.max())
+        if not case.base.normalize:  # a rule may add as much as lies between two outputs, up or down
+            low, high = min(low, -float(np.ptp(output[:, k]))), max(high, float(np.ptp(output[:, k])))
+        away = np.maximum(low - said[:, r, k], said[:, r, k] - high)
+        if away.max() > case.limits["extreme"] * (high - low) > 0:
+            yield Finding(
+                "extreme conclusion",
+                (r + 1,),
+                f"Rule {r + 1} concludes {name} = {said[away.argmax(), r, k]:.4g}; the outputs and the other rules "
+                f"range from {low:.4g} to {high:.4g}.",
+                f"Correct it if it is a mistake, edit(conclusions={{{r + 1}: ...}}), or train fewer rules.",
+            )
 
 
 # ---------------------------------------------------------------------- conditions and terms
@@ -342,12 +292,8 @@ def _always_true(case: _Case) -> Iterator[Finding]:
             continue
         names = [each.condition.variable for each in asked]
         step = f"edit(without={{{number}: {names}}})" if len(names) < 4 else "simplify(bags)"
-        yield Finding(
-            "always true",
-            (number,),
-            f"Rule {number} has conditions that all instances satisfy to {limit:g} or more: {_texts(asked)}.",
-            f"Remove them: {step}.",
-        )
+        message = f"Rule {number} has conditions that all instances satisfy to {limit:g} or more: {_texts(asked)}."
+        yield Finding("always true", (number,), message, f"Remove them: {step}.")
 
 
 def _always_true_together(wide: Sequence[Asked], limit: float) -> list[Asked]:
@@ -361,12 +307,8 @@ def _always_true_together(wide: Sequence[Asked], limit: float) -> list[Asked]:
 def _never_true(case: _Case) -> Iterator[Finding]:
     limit = case.limits["never"]
     for number, asked in _by_rule([asked for asked in case.asked if asked.greatest <= limit]):
-        yield Finding(
-            "never true",
-            (number,),
-            f"Rule {number} has conditions that no instance satisfies to more than {limit:g}: {_texts(asked)}.",
-            "Move these sets to where the data is, or drop the rule.",
-        )
+        message = f"Rule {number} has conditions that no instance satisfies to more than {limit:g}: {_texts(asked)}."
+        yield Finding("never true", (number,), message, "Move these sets to where the data is, or drop the rule.")
 
 
 def _by_rule(asked: Sequence[Asked]) -> Iterator[tuple[int, list[Asked]]]:
@@ -380,9 +322,7 @@ def _texts(asked: Sequence[Asked]) -> str:
 
 def _unused_terms(case: _Case) -> Iterator[Finding]:
     used = set(case.base.arrangement.terms.values())
-    if case.base.concludes_sets:
-        for output in case.base.output_names:
-            used |= {(output, term) for term, rules in case.base.rules_by_term(output).items() if rules}
+    used |= {(said.variable, said.term) for rule in case.base.rules for said in rule.terms.values()}
     own = {
         variable.name: [term for term in variable.terms if (variable.name, term) not in used]
         for variable in case.base.all_variables
@@ -390,15 +330,14 @@ def _unused_terms(case: _Case) -> Iterator[Finding]:
     }
     unused = [f"{listed(terms)} of {name}" for name, terms in own.items() if terms]
     if unused:
-        advice = "Remove them: edit(drop_unused_terms=True)."
-        yield Finding("unused terms", (), f"No rule uses these terms: {'; '.join(unused)}.", advice)
+        message = f"No rule uses these terms: {'; '.join(unused)}."
+        yield Finding("unused terms", (), message, "Remove them: edit(drop_unused_terms=True).")
 
 
 def _unused_variables(case: _Case) -> Iterator[Finding]:
-    used = {name for name, _ in case.base.arrangement.terms.values()}
     slopes = (case.base.coefs[:, :, 1:] != 0).any(axis=(0, 1))
-    if slopes.size:
-        used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=True) if counts}
+    used = {name for name, _ in case.base.arrangement.terms.values()}
+    used |= {name for name, counts in zip(case.base.feature_names, slopes, strict=False) if counts}
     unused = [name for name in case.base.feature_names if name not in used]
     if unused:
         advice = f"That is fine: bags to predict need not have {'it' if len(unused) == 1 else 'them'}."
@@ -406,43 +345,26 @@ def _unused_variables(case: _Case) -> Iterator[Finding]:
 
 
 def _unused_outputs(case: _Case) -> Iterator[Finding]:
-    if case.base.concludes_sets:
-        said = {name for rule in case.base.rules for name in rule.terms}
-        silent = [name for name in case.base.output_names if name not in said]
-        if silent:
-            yield Finding(
-                "unused output",
-                (),
-                f"No rule concludes {listed(silent)}: the answer is always the default.",
-                "Add a rule for it.",
-            )
+    said = {name for rule in case.base.rules for name in rule.terms}
+    silent = [name for name in case.base.output_names if said and name not in said]
+    if silent:
+        message = f"No rule concludes {listed(silent)}: the answer is always the default."
+        yield Finding("unused output", (), message, "Add a rule for it.")
 
 
 # ---------------------------------------------------------------------- bags
 
 
 def _uncovered(case: _Case) -> Iterator[Finding]:
-    if not case.base.normalize:  # where no rule fires, the default is the answer
-        return
     ids = tuple(case.seen.ids[case.uncovered].tolist())
-    limit = case.limits["coverage"]
-    what = "concludes anything" if case.base.concludes_sets else f"fires with {limit:g} or more"
-    if ids:
-        yield Finding(
-            "uncovered bags",
-            (),
-            f"No rule {what} on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}.",
-            "Add a rule for them or widen sets; their outputs are guesses.",
-            ids,
-        )
+    if not ids or not case.base.normalize:  # where no additive rule fires, the default is the answer
+        return
+    what = "concludes anything" if case.base.concludes_sets else f"fires with {case.limits['coverage']:g} or more"
+    message = f"No rule {what} on {len(ids)} of {case.seen.n_bags} bags: {listed(ids)}."
+    yield Finding("uncovered bags", (), message, "Add a rule for them or widen sets; their outputs are guesses.", ids)
 
 
-# ---------------------------------------------------------------------- helpers
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.3g}%"
+_CHECKS = (
+    *(_idle, _dominant, _constant, _twins, _extreme),
+    *(_always_true, _never_true, _unused_terms, _unused_variables, _unused_outputs, _uncovered),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,15 +22,8 @@ if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
 
 _OPERATORS = (
-    "t_norm",
-    "s_norm",
-    "aggregation",
-    "alpha",
-    "conclusion_aggregation",
-    "conclusion_alpha",
-    "normalize",
-    "limited",
-    "unit",
+    *("t_norm", "s_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
+    *("normalize", "limited", "unit"),
 )
 
 
@@ -114,14 +107,18 @@ class Difference:
         digits : int
             Significant digits of numbers; more are shown where two numbers would look the same.
         """
-        if not self.changes:
-            return "The rules are the same."
-        return "\n".join(_line(change, digits) for change in self.changes)
+        return "\n".join(_line(change, digits) for change in self.changes) or "The rules are the same."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        plain = [change._asdict() | {"old": _plain(change.old), "new": _plain(change.new)} for change in self.changes]
-        return {"matches": [match._asdict() for match in self.matches], "changes": plain}
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, MembershipFunction):
+                return {"family": value.name, "parameters": list(value.parameters)}
+            return list(value) if isinstance(value, tuple) else value
+
+        changes = [change._asdict() | {"old": plain(change.old), "new": plain(change.new)} for change in self.changes]
+        return {"matches": [match._asdict() for match in self.matches], "changes": changes}
 
     @property
     def rules(self) -> tuple[RuleChange, ...]:
@@ -270,8 +267,7 @@ def _of_rule(old: RuleBase, new: RuleBase, i: int, j: int) -> Iterator[Changed]:
     if before.label != after.label and (before.label or after.label):
         yield Changed(where, "label", before.label or None, after.label or None)
     if premise_key(before.premise) != premise_key(after.premise):
-        texts = (printer.premise_text(rule.premise) for rule in (before, after))
-        yield Changed(where, "premise", *texts)
+        yield Changed(where, "premise", *(printer.premise_text(rule.premise) for rule in (before, after)))
     said = [_conclusions(old, i), _conclusions(new, j)]
     for output in dict.fromkeys((*old.output_names, *new.output_names)):
         rows = [conclusions.get(output) for conclusions in said]
@@ -285,35 +281,35 @@ def _of_rule(old: RuleBase, new: RuleBase, i: int, j: int) -> Iterator[Changed]:
 
 def _changed_sets(old: RuleBase, new: RuleBase) -> Iterator[SetChange]:
     variables = {each.name: each for rules in (old, new) for each in rules.all_variables}
-    sets = [{(v.name, term): s for v in rules.all_variables for term, s in v.terms.items()} for rules in (old, new)]
-    for name, term in dict.fromkeys((*sets[0], *sets[1])):
-        before, after = (known.get((name, term)) for known in sets)
-        if before != after:
-            yield SetChange(variables[name], term, before, after)
+    sets = ({(v.name, term): s for v in rules.all_variables for term, s in v.terms.items()} for rules in (old, new))
+    for (name, term), before, after in _different(*sets):
+        yield SetChange(variables[name], term, before, after)
 
 
 def _of_terms(old: RuleBase, new: RuleBase) -> Iterator[Changed]:
     for change in _changed_sets(old, new):
         yield Changed(f"{change.variable.name}.{change.term}", "set", change.old, change.new)
-    ranges = [{v.name: (v.low, v.high) for v in rules.all_variables} for rules in (old, new)]
-    for name in dict.fromkeys((*ranges[0], *ranges[1])):
-        if (ends := [known.get(name) for known in ranges])[0] != ends[1]:
-            yield Changed(name, "range" if None not in ends else "variable", *ends)
+    for name, *ends in _different(*({v.name: (v.low, v.high) for v in rules.all_variables} for rules in (old, new))):
+        yield Changed(name, "range" if None not in ends else "variable", *ends)
 
 
 def _of_rest(old: RuleBase, new: RuleBase) -> Iterator[Changed]:
-    defaults = [dict(zip(rules.output_names, rules.default, strict=True)) for rules in (old, new)]
-    for output in dict.fromkeys((*old.output_names, *new.output_names)):
-        values = [known.get(output) for known in defaults]
-        if values[0] != values[1]:
-            yield Changed("default", output, *values)
-    pairs = [(name, getattr(old, name), getattr(new, name)) for name in _OPERATORS]
-    for name in SETTINGS if old.concludes_sets or new.concludes_sets else ():
-        values = [getattr(rules.defuzzification, name, None) for rules in (old, new)]
-        pairs.append((name, values[0], values[1]))
-    for name, before, after in pairs:
-        if before != after:
-            yield Changed("operators", name, before, after)
+    for output, *values in _different(*(dict(zip(r.output_names, r.default, strict=True)) for r in (old, new))):
+        yield Changed("default", output, *values)
+    for name, *values in _different(_operators(old), _operators(new)):
+        yield Changed("operators", name, *values)
+
+
+def _operators(rules: RuleBase) -> dict[str, Any]:
+    own = {} if rules.defuzzification is None else {name: getattr(rules.defuzzification, name) for name in SETTINGS}
+    return {name: getattr(rules, name) for name in _OPERATORS} | own
+
+
+def _different(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """Iterate over what differs: its key, and its old and new value (None: there is none)."""
+    for key in dict.fromkeys((*old, *new)):
+        if old.get(key) != new.get(key):
+            yield key, old.get(key), new.get(key)
 
 
 def _decisions(rules: RuleBase, output: Array, threshold: float | None) -> list[str]:
@@ -378,9 +374,3 @@ def _text(value: Any, digits: int | None) -> str:
     if isinstance(value, tuple):  # the alphas of rules, or a range
         return f"({', '.join(_text(part, digits) for part in value)})"
     return "unknown" if value is None else str(value)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, MembershipFunction):
-        return {"family": value.name, "parameters": list(value.parameters)}
-    return list(value) if isinstance(value, tuple) else value

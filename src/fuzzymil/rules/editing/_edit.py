@@ -137,14 +137,14 @@ def edit(
         base = _with_sets(base, sets or {}, new_terms or {})
     if without or conclusions or weights:
         base = _with_changed_rules(base, without or {}, conclusions or {}, weights or {})
-    base = _with_replaced(base, replace or {})
+    if replace:
+        base = _with_replaced(base, replace)
     groups = [tuple(numbers_of(base, "merge", group)) for group in merge]
     order = order_of(base, groups, drop, keep)
     if groups or order != list(range(1, base.n_rules + 1)):
-        base = in_order(base, groups, order)
-    texts = [add] if isinstance(add, str) else list(add)
-    if texts:
-        base = with_further(base, _new_rules(base, "add", texts))
+        base = _in_order(base, groups, order)
+    if texts := [add] if isinstance(add, str) else list(add):
+        base = _with_further(base, _new_rules(base, "add", texts))
     if default is not None:
         base = _with_default(base, default)
     return without_unused_terms(base, of_outputs=True) if drop_unused_terms else base
@@ -174,19 +174,14 @@ def over(base: RuleBase, feature_names: Iterable[str]) -> RuleBase:
         if name not in names:
             raise InputError(f"feature_names must include {name!r}, which the rules use.{did_you_mean(name, names)}")
     known = {variable.name: variable for variable in base.variables}
-    place = {name: d for d, name in enumerate(base.feature_names)}
-    rules = []
-    for rule in base.rules:
-        if rule.terms:
-            rules.append(rule)
-            continue
-        rows = [
-            row if len(row) == 1 else (row[0], *(row[1 + place[n]] if n in place else 0.0 for n in names))
-            for row in rule.coefs
-        ]
-        rules.append(rule.concluding(rows))
-    variables = tuple(known.get(name, Variable(name)) for name in names)
-    return dataclasses.replace(base, variables=variables, rules=tuple(rules))
+
+    def over_names(row: Sequence[float]) -> Sequence[float]:
+        slopes = dict(zip(base.feature_names, row[1:], strict=False))
+        return (row[0], *(slopes.get(name, 0.0) for name in names)) if slopes else row
+
+    rules = [rule if rule.terms else rule.concluding(list(map(over_names, rule.coefs))) for rule in base.rules]
+    variables = [known.get(name, Variable(name)) for name in names]
+    return dataclasses.replace(base, variables=tuple(variables), rules=tuple(rules))
 
 
 # ---------------------------------------------------------------------- rule numbers
@@ -247,33 +242,140 @@ def order_of(base: RuleBase, groups: list[tuple[int, ...]], drop: Any, keep: Any
     return left
 
 
-def in_order(base: RuleBase, groups: list[tuple[int, ...]], order: list[int]) -> RuleBase:
-    """Replace each group by its merged rule, and put the rules in order."""
-    base, rules = merge_rules(base, groups)
-    made = {group[0]: rule for group, rule in zip(groups, rules, strict=True)}
-    chosen = tuple(made.get(number, base.rules[number - 1]) for number in order)
-    alpha = base.alpha
-    if isinstance(alpha, tuple):
-        one_each = dict(enumerate(alpha, start=1))
-        for group in groups:
-            shares = shares_of([base.rules[number - 1].weight for number in group])
-            one_each[group[0]] = float(shares @ [alpha[number - 1] for number in group])
-        alpha = tuple(one_each[number] for number in order)
-    return dataclasses.replace(base, rules=chosen, alpha=alpha)
+# ---------------------------------------------------------------------- merged rules
 
 
-# ---------------------------------------------------------------------- fuzzy sets
+def _in_order(base: RuleBase, groups: list[tuple[int, ...]], order: list[int]) -> RuleBase:
+    """Replace each group by its merged rule, see `RuleBase.edit` for the formulas, and put the rules in order."""
+    rules = dict(enumerate(base.rules, start=1))
+    alphas = dict(enumerate(base.alpha, start=1)) if isinstance(base.alpha, tuple) else {}
+    for group in groups:
+        own = [rules[number] for number in group]
+        shares = shares_of([rule.weight for rule in own])
+        conclusions, weight = _merge_conclusions(base, group, shares)
+        base, premise = _merge_premises(base, group, shares)
+        label = " and ".join(dict.fromkeys(rule.label for rule in own if rule.label))
+        comment = "\n".join(dict.fromkeys(rule.comment for rule in own if rule.comment))
+        rules[group[0]] = Rule(premise, conclusions, weight, label, comment)
+        if alphas:
+            alphas[group[0]] = float(shares @ [alphas[number] for number in group])
+    alpha = tuple(alphas[number] for number in order) if alphas else base.alpha
+    return dataclasses.replace(base, rules=tuple(rules[number] for number in order), alpha=alpha)
+
+
+def _merge_conclusions(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[Any, float]:
+    """Return what a merged rule concludes, and its weight."""
+    rules = [base.rules[number - 1] for number in group]
+    if base.concludes_sets:
+        for number, rule in zip(group[1:], rules[1:], strict=True):
+            if rule.terms != rules[0].terms:
+                raise ParameterError(
+                    f"merge: rules {group[0]} and {number} have different conclusions: give them the same one first, "
+                    f"edit(conclusions={{{number}: ...}}), or drop one of them."
+                )
+        return rules[0].terms, max(rule.weight for rule in rules)  # equal sets cover each other
+    weight = sum(rule.weight for rule in rules)
+    coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
+    if not base.normalize and weight > 0:  # what they add together, in one number
+        coefs, weight = weight * coefs, 1.0
+    return coefs.tolist(), weight
+
+
+def _merge_premises(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[RuleBase, Expression]:
+    """Return the premise of a merged rule, and rules with the terms that it needs."""
+    premises = [base.rules[number - 1].premise for number in group]
+    first = premises[0]
+    if len(set(map(premise_key, premises))) == 1:
+        return base, first
+    alike = len({(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises}) == 1
+    antecedents: list[dict[str, str]] = []
+    for number, premise in zip(group, premises, strict=True):
+        found = plain_conditions(premise.part if alike and isinstance(premise, Quantified) else premise)
+        if found is None:
+            raise ParameterError(
+                f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
+                "('a is b AND c is d'), or all of them under the same quantifier."
+            )
+        antecedents.append(found)
+        for name in sorted(found.keys() ^ antecedents[0].keys()):
+            asks, does_not = (number, group[0]) if name in found else (group[0], number)
+            raise ParameterError(
+                f"Rules {group[0]} and {number} cannot be merged: rule {asks} has a condition on {name!r}, rule "
+                f"{does_not} does not. Remove it first: edit(without={{{asks}: {name!r}}})."
+            )
+    terms = {}
+    for name in antecedents[0]:
+        base, terms[name] = _merge_terms(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
+    merged = conjunction(terms)
+    return base, dataclasses.replace(first, part=merged) if isinstance(first, Quantified) else merged
+
+
+def _merge_terms(
+    base: RuleBase, name: str, terms: Sequence[str], group: Sequence[int], shares: Array
+) -> tuple[RuleBase, str]:
+    """Return the term of a variable that covers these terms, and rules that have it."""
+    known = base.variables[base.feature_names.index(name)].terms
+    distinct = list(dict.fromkeys(terms))
+    if len(distinct) == 1:
+        return base, distinct[0]
+    sets = [known[term] for term in terms]
+    if not can_blend(sets):
+        raise ParameterError(
+            f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
+            f"({', '.join(str(known[term]) for term in distinct)}) differ in family or direction."
+        )
+    new = blend(sets, shares)
+    label = "_or_".join(distinct)
+    if known.get(label, new) != new:
+        label = next(free for n in range(2, len(known) + 3) if (free := f"{label}_{n}") not in known)
+    return _with_terms(base, {name: {**known, label: new}}), label
+
+
+# ---------------------------------------------------------------------- sets
+
+
+def shares_of(weights: Sequence[float]) -> Array:
+    """Return weights normalized to sum to one; equal shares if all are 0."""
+    values = np.asarray(weights, float)
+    total = values.sum()
+    return np.asarray(values / total) if total > 0 else np.full(len(values), 1.0 / len(values))
+
+
+def can_blend(sets: Sequence[MembershipFunction]) -> bool:
+    """Return whether sets belong to one family, are open to the same side, and have a width."""
+    return len({(chosen.kind, chosen.side) for chosen in sets}) == 1 and all(
+        chosen.spread(*chosen.parameters) > 0 for chosen in sets
+    )
+
+
+def blend(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
+    """Return one set of the same family with the mean and standard deviation of the mixture of sets.
+
+    With shares p, centers c and spreads s, these are ``center = sum(p * c)`` and
+    ``spread = sqrt(sum(p * (s**2 + (c - center)**2)))``. Other parameters (the slope of a bell, the corners of a
+    trapezoid) are averaged after moving the sets to the same center and scaling them to the same spread.
+    """
+    family = type(sets[0])
+    centers = np.array([float(family.peak(*chosen.parameters)) for chosen in sets])
+    spreads = np.array([float(family.spread(*chosen.parameters)) for chosen in sets])
+    center = float(shares @ centers)
+    spread = float(np.sqrt(shares @ (spreads**2 + (centers - center) ** 2)))
+    shapes = [
+        family.moved(-c / s, 1.0 / s, *chosen.parameters) for chosen, c, s in zip(sets, centers, spreads, strict=True)
+    ]
+    mixed = family.moved(center, spread, *(shares @ np.array(shapes, float)))
+    return sets[0].with_parameters(*map(float, mixed))
 
 
 def _with_sets(base: RuleBase, sets: Mapping[TermName, Any], new_terms: Mapping[TermName, Any]) -> RuleBase:
-    changed = {variable.name: dict(variable.terms) for variable in owners_of_terms(base)}
+    changed = {variable.name: dict(variable.terms) for variable in _owners_of_terms(base)}
     for name, value in sets.items():
-        variable, term = find_term(base, name, "sets")
+        variable, term = _find_term(base, name, "sets")
         changed[variable][term] = _change_set(name, changed[variable][term], value)
     for name, value in new_terms.items():
         variable, term = _new_term(base, name)
         changed[variable][term] = value
-    return with_terms(base, changed)
+    return _with_terms(base, changed)
 
 
 def _change_set(name: TermName, old: MembershipFunction, value: Any) -> MembershipFunction:
@@ -289,10 +391,43 @@ def _change_set(name: TermName, old: MembershipFunction, value: Any) -> Membersh
     return dataclasses.replace(old, **value)
 
 
+# ---------------------------------------------------------------------- terms
+
+
+def _owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
+    """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
+    both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
+    if both:
+        raise ParameterError(
+            f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
+        )
+    return base.all_variables
+
+
+def _find_term(base: RuleBase, name: TermName, what: str) -> tuple[str, str]:
+    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages."""
+    every = [(variable.name, term) for variable in _owners_of_terms(base) for term in variable.terms]
+    found = [place for place in every if name in (place, ".".join(place))]
+    if len(found) > 1:
+        raise ParameterError(f"{what}: {name!r} is ambiguous ({listed(found)}). Write it as a pair (variable, term).")
+    if not found:
+        known = [".".join(place) for place in every]
+        asked = ".".join(name) if isinstance(name, tuple) and all(isinstance(part, str) for part in name) else name
+        raise ParameterError(
+            f"{what}: unknown term {asked!r:.100}; expected 'variable.term', one of {listed(known)}."
+            f"{did_you_mean(asked, known)}"
+        )
+    return found[0]
+
+
 def _new_term(base: RuleBase, name: TermName) -> tuple[str, str]:
-    """Split the name of a term that does not exist yet."""
-    terms = {variable.name: variable.terms for variable in owners_of_terms(base)}
-    found = [(known, rest) for known in terms if (rest := _term_of(name, known))]
+    """Return the variable and the term of a name that does not exist yet."""
+    terms = {variable.name: variable.terms for variable in _owners_of_terms(base)}
+    if isinstance(name, tuple):
+        found = [name] if len(name) == 2 and name[0] in terms and name[1] and isinstance(name[1], str) else []
+    else:
+        starts = [known for known in terms if isinstance(name, str) and name.startswith(f"{known}.")]
+        found = [(known, rest) for known in starts if (rest := name.removeprefix(f"{known}."))]
     if len(found) != 1:
         what = f"is ambiguous ({listed(found)})" if found else "does not start with a variable"
         raise ParameterError(
@@ -301,66 +436,103 @@ def _new_term(base: RuleBase, name: TermName) -> tuple[str, str]:
     variable, term = found[0]
     if term in terms[variable]:
         raise ParameterError(f"new_terms: {variable!r} already has a term {term!r}; use sets= to change it.")
-    return found[0]
+    return variable, term
 
 
-def _term_of(name: TermName, variable: str) -> str:
-    """Return the part of a name after the variable, or nothing if it does not start with the variable."""
-    if isinstance(name, tuple):
-        return name[1] if len(name) == 2 and name[0] == variable and isinstance(name[1], str) else ""
-    start = f"{variable}."
-    return name.removeprefix(start) if isinstance(name, str) and name.startswith(start) else ""
+def _with_terms(base: RuleBase, terms: Mapping[str, Mapping[str, MembershipFunction]], **changes: Any) -> RuleBase:
+    """Return the rule base with other terms of the variables and outputs that are named, and other changes."""
+
+    def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        return tuple(dataclasses.replace(v, terms=terms[v.name]) if v.name in terms else v for v in variables)
+
+    outputs = changed(base.outputs) if base.concludes_sets else base.outputs
+    return dataclasses.replace(base, variables=changed(base.variables), outputs=outputs, **changes)
+
+
+def without_unused_terms(base: RuleBase, *, of_outputs: bool = False) -> RuleBase:
+    """Return the rule base without terms that no rule uses; variables stay, since they are the data's columns."""
+
+    def only(used: set[tuple[str, str]], variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        kept = [{term: chosen for term, chosen in v.terms.items() if (v.name, term) in used} for v in variables]
+        return tuple(dataclasses.replace(v, terms=terms) for v, terms in zip(variables, kept, strict=True))
+
+    outputs = base.outputs
+    if of_outputs:
+        outputs = only({(said.variable, said.term) for rule in base.rules for said in rule.terms.values()}, outputs)
+    return dataclasses.replace(
+        base, variables=only(set(base.arrangement.terms.values()), base.variables), outputs=outputs
+    )
 
 
 # ---------------------------------------------------------------------- single rules
 
 
+def rewrite_conditions(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
+    """Return a premise with every condition changed; conditions that become None are removed."""
+    found = _rewrite(premise, change)
+    return ANYTHING if found is None else found
+
+
+def _rewrite(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
+    if isinstance(premise, Is):
+        return change(premise)
+    if isinstance(premise, Not | Quantified):
+        part = _rewrite(premise.part, change)
+        return None if part is None else dataclasses.replace(premise, part=part)
+    parts = tuple(part for part in (_rewrite(part, change) for part in premise.parts) if part is not None)
+    return type(premise)(parts) if parts or not premise.parts else None
+
+
+def _without_conditions(premise: Expression, names: Sequence[str]) -> Expression:
+    return rewrite_conditions(premise, lambda asked: None if asked.variable in names else asked)
+
+
+def rewrite_rules(rules: Iterable[Rule], change: Callable[[Is], Is], *, conclusions: bool = False) -> tuple[Rule, ...]:
+    """Return rules with every condition changed and, if these are meant, too, every term that they conclude."""
+
+    def concluded(rule: Rule) -> Any:
+        new = map(change, rule.terms.values())
+        return {said.variable: said for said in new} if conclusions and rule.terms else rule.conclusions
+
+    return tuple(
+        Rule(rewrite_conditions(rule.premise, change), concluded(rule), rule.weight, rule.label, rule.comment)
+        for rule in rules
+    )
+
+
 def _with_changed_rules(
     base: RuleBase, without: Mapping[int, Any], conclusions: Mapping[int, Any], weights: Mapping[int, Any]
 ) -> RuleBase:
-    premises = [rule.premise for rule in base.rules]
+    rules = list(base.rules)
     for number, given in without.items():
         r = number_of(base, "without", number) - 1
         names = [given] if isinstance(given, str) else list(given)
-        asked = base.rules[r].antecedent
+        asked = rules[r].antecedent
         for name in names:
             if name not in asked:
                 raise ParameterError(
                     f"without: rule {number} has no condition on {name!r}; it has conditions on {listed(asked)}."
                     f"{did_you_mean(name, asked)}"
                 )
-        premises[r] = _without_variables(premises[r], names)
-    heavy = [rule.weight for rule in base.rules]
+        rules[r] = dataclasses.replace(rules[r], premise=_without_conditions(rules[r].premise, names))
     for number, weight in weights.items():
         if not isinstance(weight, numbers.Real):
             raise ParameterError(f"weights: the weight of rule {number} must be a number, got {weight!r:.100}.")
-        heavy[number_of(base, "weights", number) - 1] = float(weight)
-    new = {number_of(base, "conclusions", number) - 1: value for number, value in conclusions.items()}
-    changed = zip(base.rules, premises, _with_conclusions(base, new), heavy, strict=True)
-    rules = tuple(Rule(premise, said, weight, rule.label, rule.comment) for rule, premise, said, weight in changed)
-    return dataclasses.replace(base, rules=rules)
-
-
-def _without_variables(premise: Expression, names: Sequence[str]) -> Expression:
-    return rewrite_conditions(premise, lambda condition: None if condition.variable in names else condition)
-
-
-Coefs = Sequence[Sequence[float]]  # of one rule: per output the constant, optionally followed by slopes
-
-
-def _with_conclusions(base: RuleBase, said: Mapping[int, Any]) -> list[Any]:
-    """Return the conclusions of all rules, some of them new."""
-    found: list[Any] = [rule.conclusions for rule in base.rules]
-    for r, value in said.items():
+        r = number_of(base, "weights", number) - 1
+        rules[r] = dataclasses.replace(rules[r], weight=float(weight))
+    for number, value in conclusions.items():
+        r = number_of(base, "conclusions", number) - 1
         values = _by_output(base, "conclusions", value, f"{{{r + 1}: %s}}", "the one")
-        if base.concludes_sets:
-            found[r] = _concluded_terms(base, r, values)
-        else:
-            found[r] = [
-                _conclusion(base, output, values[output]) if output in values else row
-                for output, row in zip(base.output_names, found[r], strict=True)
-            ]
-    return found if base.concludes_sets else _of_one_order(found, base.n_features)
+        rules[r] = rules[r].concluding((_concluded_terms if base.concludes_sets else _concluded_sums)(base, r, values))
+    return dataclasses.replace(base, rules=_with_slopes(base, rules))
+
+
+def _with_slopes(base: RuleBase, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """If any conclusion has slopes, give all of them slopes, 0 where they had none."""
+    if all(len(row) == 1 for rule in rules for row in rule.coefs):
+        return tuple(rules)
+    none = [0.0] * base.n_features
+    return tuple(rule.concluding([row if len(row) > 1 else (*row, *none) for row in rule.coefs]) for rule in rules)
 
 
 def _by_output(base: RuleBase, what: str, value: Any, example: str, ones: str) -> Mapping[str, Any]:
@@ -397,24 +569,22 @@ def _concluded_terms(base: RuleBase, r: int, values: Mapping[str, Any]) -> dict[
     return found
 
 
-def _conclusion(base: RuleBase, output: str, value: Any) -> Sequence[float]:
+def _concluded_sums(base: RuleBase, r: int, values: Mapping[str, Any]) -> list[Sequence[float]]:
+    both = zip(base.output_names, base.rules[r].coefs, strict=True)
+    return [_sum(base, output, values[output]) if output in values else row for output, row in both]
+
+
+def _sum(base: RuleBase, output: str, value: Any) -> Sequence[float]:
     """Return the coefficients of a number, or of text such as ``"0.3 + 2*hue"``."""
     if isinstance(value, str):
         sign = "=" if base.normalize else "+="
-        found = _parsed(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"], "conclusions")
+        found = _parse(base, [f"IF anything THEN {printer.quoted(output)} {sign} {value}"], "conclusions")
         if found.n_rules > 1 or found.output_names != (output,) or found.rules[0].weight != 1:
             raise ParameterError(f"conclusions: expected a sum such as '0.3 + 2*x', got {value!r:.100}.")
         return found.rules[0].coefs[0]
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise ParameterError(f"conclusions: {output!r} must be a number or text ('0.3 + 2*x'), got {value!r:.100}.")
     return (float(value),)
-
-
-def _of_one_order(coefs: Sequence[Coefs], n_features: int) -> list[Coefs]:
-    """If any conclusion has slopes, give all of them slopes (0 where they had none)."""
-    if all(len(row) == 1 for rows in coefs for row in rows):
-        return list(coefs)
-    return [[row if len(row) > 1 else (*row, *[0.0] * n_features) for row in rows] for rows in coefs]
 
 
 def _with_default(base: RuleBase, given: Any) -> RuleBase:
@@ -429,52 +599,43 @@ def _with_default(base: RuleBase, given: Any) -> RuleBase:
 # ---------------------------------------------------------------------- new rules
 
 
-def with_further(base: RuleBase, new: Sequence[Rule]) -> RuleBase:
+def _with_further(base: RuleBase, new: Sequence[Rule]) -> RuleBase:
     """Return the rule base with further rules; if rules have their own alpha, these get the mean one."""
     alpha = base.alpha
     if isinstance(alpha, tuple):
         alpha += (sum(alpha) / len(alpha),) * len(new)
-    return dataclasses.replace(base, rules=_rules_of_one_order((*base.rules, *new), base.n_features), alpha=alpha)
+    return dataclasses.replace(base, rules=_with_slopes(base, [*base.rules, *new]), alpha=alpha)
 
 
 def _with_replaced(base: RuleBase, texts: Mapping[int, str]) -> RuleBase:
     rules = list(base.rules)
     for number, text in texts.items():
-        place = number_of(base, "replace", number) - 1
+        r = number_of(base, "replace", number) - 1
         new = _new_rules(base, "replace", [text])
         if len(new) != 1:
             raise ParameterError(f"replace: expected one rule for rule {number}, got {len(new)}: {text!r:.100}.")
-        old = rules[place]
-        rules[place] = dataclasses.replace(
-            new[0], label=new[0].label or old.label, comment=new[0].comment or old.comment
-        )
-    return dataclasses.replace(base, rules=_rules_of_one_order(rules, base.n_features)) if texts else base
+        label, comment = new[0].label or rules[r].label, new[0].comment or rules[r].comment
+        rules[r] = dataclasses.replace(new[0], label=label, comment=comment)
+    return dataclasses.replace(base, rules=_with_slopes(base, rules))
 
 
 def _new_rules(base: RuleBase, what: str, texts: list[str]) -> list[Rule]:
     """Parse rules that conclude the same outputs as the others."""
-    found = _parsed(base, texts, what)
+    found = _parse(base, texts, what)
     if base.concludes_sets:
         return list(found.rules)
     for name in found.output_names:
         known_name("output", name, base.output_names, f"in {what}")
-    missing = next((name for name in base.output_names if name not in found.output_names), None)
-    if missing is not None:
-        raise ParameterError(
-            f"{what}: the new rules have no conclusion for {missing!r}; every rule needs one per output."
-        )
+    for name in base.output_names:
+        if name not in found.output_names:
+            raise ParameterError(
+                f"{what}: the new rules have no conclusion for {name!r}; every rule needs one per output."
+            )
     columns = [found.output_names.index(name) for name in base.output_names]
     return [rule.concluding([rule.coefs[k] for k in columns]) for rule in found.rules]
 
 
-def _rules_of_one_order(rules: Sequence[Rule], n_features: int) -> tuple[Rule, ...]:
-    if any(rule.terms for rule in rules):
-        return tuple(rules)
-    coefs = _of_one_order([rule.coefs for rule in rules], n_features)
-    return tuple(rule.concluding(rows) for rule, rows in zip(rules, coefs, strict=True))
-
-
-def _parsed(base: RuleBase, texts: list[str], what: str) -> RuleBase:
+def _parse(base: RuleBase, texts: list[str], what: str) -> RuleBase:
     """Parse rules over the existing variables and outputs; they can neither declare others nor choose operators."""
     outputs = base.outputs if base.concludes_sets else ()
     for rule in parser.read(texts, base.variables, outputs).rules:
@@ -512,38 +673,28 @@ def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
             raise ParameterError(
                 f"rename: {old!r} is both a variable and an output. Use dataclasses.replace(rules, outputs=...)."
             )
-    of_variables = {name: names.get(name, name) for name in base.feature_names}
-    of_outputs = {name: names.get(name, name) for name in base.output_names}
-    for what, of_these in (("variables", of_variables), ("outputs", of_outputs)):
-        _refuse_duplicates(what, of_these.values())
-    before, base = base, _with_names(base, of_variables, of_outputs)
-    of_terms = {
-        _renamed_term(base, old, {**of_outputs, **of_variables}): new
-        for old, new in names.items()
-        if old not in of_variables and old not in before.output_names
-    }
+    renamed = {name: names.get(name, name) for name in (*base.output_names, *base.feature_names)}
+    for what, own in (("variables", base.feature_names), ("outputs", base.output_names)):
+        _refuse_duplicates(what, [renamed[name] for name in own])
+    base = dataclasses.replace(
+        base,
+        variables=tuple(dataclasses.replace(v, name=renamed[v.name]) for v in base.variables),
+        outputs=tuple(
+            dataclasses.replace(output, name=renamed[output.name], terms=_terms_over(base, k, renamed))
+            for k, output in enumerate(base.outputs)
+        ),
+        rules=rewrite_rules(
+            base.rules, lambda said: dataclasses.replace(said, variable=renamed[said.variable]), conclusions=True
+        ),
+    )
+    of_terms = {_renamed_term(base, old, renamed): new for old, new in names.items() if old not in renamed}
     return _with_term_names(base, of_terms) if of_terms else base
 
 
-def _refuse_duplicates(what: str, names: Iterable[str]) -> None:
-    every = list(names)
-    repeated = next((name for name in every if every.count(name) > 1), None)
+def _refuse_duplicates(what: str, names: Sequence[str]) -> None:
+    repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise ParameterError(f"rename: two {what} would be named {repeated!r}.")
-
-
-def _with_names(base: RuleBase, of_variables: Mapping[str, str], of_outputs: Mapping[str, str]) -> RuleBase:
-    variables = tuple(dataclasses.replace(v, name=of_variables[v.name]) for v in base.variables)
-    outputs = tuple(
-        dataclasses.replace(
-            output, name=of_outputs[output.name], terms=_terms_over(base, k, {**of_outputs, **of_variables})
-        )
-        for k, output in enumerate(base.outputs)
-    )
-    rules = rewrite_rules(base.rules, lambda asked: dataclasses.replace(asked, variable=of_variables[asked.variable]))
-    if base.concludes_sets:
-        rules = tuple(rule.concluding({of_outputs[name]: said for name, said in rule.terms.items()}) for rule in rules)
-    return dataclasses.replace(base, variables=variables, rules=rules, outputs=outputs)
 
 
 def _terms_over(base: RuleBase, k: int, names: Mapping[str, str]) -> Mapping[str, MembershipFunction]:
@@ -559,243 +710,25 @@ def _terms_over(base: RuleBase, k: int, names: Mapping[str, str]) -> Mapping[str
     }
 
 
-def _renamed_term(base: RuleBase, name: TermName, of_variables: Mapping[str, str]) -> tuple[str, str]:
+def _renamed_term(base: RuleBase, name: TermName, renamed: Mapping[str, str]) -> tuple[str, str]:
     """Find a term by the new name of its variable."""
     try:
-        return find_term(base, name, "rename")
+        return _find_term(base, name, "rename")
     except ParameterError as problem:
         variable = name[0] if isinstance(name, tuple) else str(name).rpartition(".")[0]
-        new = of_variables.get(variable, variable)
-        if new == variable:
-            raise ParameterError(f"{problem}{did_you_mean(name, of_variables)}") from None
-        raise ParameterError(f"{problem} ({variable!r} is now {new!r}: use the new name.)") from None
+        new = renamed.get(variable, variable)
+        hint = did_you_mean(name, renamed) if new == variable else f" ({variable!r} is now {new!r}: use the new name.)"
+        raise ParameterError(f"{problem}{hint}") from None
 
 
 def _with_term_names(base: RuleBase, of_terms: Mapping[tuple[str, str], str]) -> RuleBase:
     terms = {}
-    for variable in owners_of_terms(base):
+    for variable in _owners_of_terms(base):
         names = [of_terms.get((variable.name, term), term) for term in variable.terms]
         _refuse_duplicates(f"terms of {variable.name!r}", names)
         terms[variable.name] = dict(zip(names, variable.terms.values(), strict=True))
 
-    def change(asked: Is) -> Is:
-        return dataclasses.replace(asked, term=of_terms.get((asked.variable, asked.term), asked.term))
+    def change(said: Is) -> Is:
+        return dataclasses.replace(said, term=of_terms.get((said.variable, said.term), said.term))
 
-    rules = rewrite_rules(base.rules, change)
-    if base.concludes_sets:
-        rules = tuple(rule.concluding({name: change(said) for name, said in rule.terms.items()}) for rule in rules)
-    variables, outputs = (
-        tuple(dataclasses.replace(v, terms=terms.get(v.name, v.terms)) for v in each)
-        for each in (base.variables, base.outputs)
-    )
-    return dataclasses.replace(base, rules=rules, variables=variables, outputs=outputs)
-
-
-# ---------------------------------------------------------------------- merged sets and rules
-
-
-def shares_of(weights: Sequence[float]) -> Array:
-    """Return weights normalized to sum to one; equal shares if all are 0."""
-    values = np.asarray(weights, float)
-    total = values.sum()
-    return np.asarray(values / total) if total > 0 else np.full(len(values), 1.0 / len(values))
-
-
-def can_blend(sets: Sequence[MembershipFunction]) -> bool:
-    """Return whether sets belong to one family, are open to the same side, and have a width."""
-    return len({(chosen.kind, chosen.side) for chosen in sets}) == 1 and all(
-        chosen.spread(*chosen.parameters) > 0 for chosen in sets
-    )
-
-
-def blend(sets: Sequence[MembershipFunction], shares: Array) -> MembershipFunction:
-    """Return one set that covers several sets of one family.
-
-    With shares p, centers c and spreads s, it has the mean and standard deviation of the mixture of the sets::
-
-        center = sum(p * c)    spread = sqrt(sum(p * (s**2 + (c - center)**2)))
-
-    Other parameters (the slope of a bell, the corners of a trapezoid) are averaged after moving the sets to the same
-    center and scaling them to the same spread.
-    """
-    family = type(sets[0])
-    centers = np.array([float(family.peak(*chosen.parameters)) for chosen in sets])
-    spreads = np.array([float(family.spread(*chosen.parameters)) for chosen in sets])
-    center = float(shares @ centers)
-    spread = float(np.sqrt(shares @ (spreads**2 + (centers - center) ** 2)))
-    shapes = [
-        family.moved(-c / s, 1.0 / s, *chosen.parameters) for chosen, c, s in zip(sets, centers, spreads, strict=True)
-    ]
-    mixed = family.moved(center, spread, *(shares @ np.array(shapes, float)))
-    return sets[0].with_parameters(*map(float, mixed))
-
-
-def merge_rules(base: RuleBase, groups: Sequence[Sequence[int]]) -> tuple[RuleBase, list[Rule]]:
-    """Merge groups of rules, given by number from 1, into one rule each; see `RuleBase.edit` for the formulas.
-
-    Returns the same rules, plus the terms that the new rules need, and the new rules.
-    """
-    found = []
-    for group in groups:
-        rules = [base.rules[number - 1] for number in group]
-        shares = shares_of([rule.weight for rule in rules])
-        conclusions, weight = _merge_conclusions(base, group, shares)
-        base, premise = _merge_premises(base, group, shares)
-        label = " and ".join(dict.fromkeys(rule.label for rule in rules if rule.label))
-        comment = "\n".join(dict.fromkeys(rule.comment for rule in rules if rule.comment))
-        found.append(Rule(premise, conclusions, weight, label, comment))
-    return base, found
-
-
-def _merge_conclusions(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[Any, float]:
-    """Return what a merged rule concludes, and its weight."""
-    rules = [base.rules[number - 1] for number in group]
-    if base.concludes_sets:
-        for number, rule in zip(group[1:], rules[1:], strict=True):
-            if rule.terms != rules[0].terms:
-                raise ParameterError(
-                    f"merge: rules {group[0]} and {number} have different conclusions: give them the same one first, "
-                    f"edit(conclusions={{{number}: ...}}), or drop one of them."
-                )
-        return rules[0].terms, max(rule.weight for rule in rules)  # equal sets cover each other
-    weight = sum(rule.weight for rule in rules)
-    coefs = np.tensordot(shares, np.array([rule.coefs for rule in rules]), axes=1)
-    if not base.normalize and weight > 0:  # what they add together, in one number
-        coefs, weight = weight * coefs, 1.0
-    return coefs.tolist(), weight
-
-
-def _merge_premises(base: RuleBase, group: Sequence[int], shares: Array) -> tuple[RuleBase, Expression]:
-    premises = [base.rules[number - 1].premise for number in group]
-    if len({premise_key(premise) for premise in premises}) == 1:
-        return base, premises[0]
-    how = {(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises}
-    if len(how) == 1 and isinstance(first := premises[0], Quantified):
-        base, inner = _merge_conjunctions(base, [p.part for p in premises if isinstance(p, Quantified)], group, shares)
-        return base, dataclasses.replace(first, part=inner)
-    return _merge_conjunctions(base, premises, group, shares)
-
-
-def _merge_conjunctions(
-    base: RuleBase, premises: Sequence[Expression], group: Sequence[int], shares: Array
-) -> tuple[RuleBase, Expression]:
-    asked = [plain_conditions(premise) for premise in premises]
-    antecedents = [antecedent for antecedent in asked if antecedent is not None]
-    if len(antecedents) < len(asked):
-        number = group[asked.index(None)]
-        raise ParameterError(
-            f"Rule {number} cannot be merged: its premise differs from the others and is not a plain conjunction "
-            "('a is b AND c is d'), or all of them under the same quantifier."
-        )
-    for number, antecedent in zip(group, antecedents, strict=True):
-        for name in sorted(antecedent.keys() ^ antecedents[0].keys()):
-            asks, does_not = (number, group[0]) if name in antecedent else (group[0], number)
-            raise ParameterError(
-                f"Rules {group[0]} and {number} cannot be merged: rule {asks} has a condition on {name!r}, rule "
-                f"{does_not} does not. Remove it first: edit(without={{{asks}: {name!r}}})."
-            )
-    joined = {}
-    for name in antecedents[0]:
-        base, joined[name] = _merge_terms(base, name, [antecedent[name] for antecedent in antecedents], group, shares)
-    return base, conjunction(joined)
-
-
-def _merge_terms(
-    base: RuleBase, name: str, terms: Sequence[str], group: Sequence[int], shares: Array
-) -> tuple[RuleBase, str]:
-    """Find or create the term of a variable that covers these terms."""
-    place = base.feature_names.index(name)
-    variable = base.variables[place]
-    distinct = list(dict.fromkeys(terms))
-    if len(distinct) == 1:
-        return base, distinct[0]
-    sets = [variable.terms[term] for term in terms]
-    if not can_blend(sets):
-        raise ParameterError(
-            f"Rules {' and '.join(map(str, group))} cannot be merged: their sets of {name!r} "
-            f"({', '.join(str(variable.terms[term]) for term in distinct)}) differ in family or direction."
-        )
-    new = blend(sets, shares)
-    label = "_or_".join(distinct)
-    if variable.terms.get(label, new) != new:
-        label = next(free for n in range(2, len(variable.terms) + 3) if (free := f"{label}_{n}") not in variable.terms)
-    wider = dataclasses.replace(variable, terms={**variable.terms, label: new})
-    variables = (*base.variables[:place], wider, *base.variables[place + 1 :])
-    return dataclasses.replace(base, variables=variables), label
-
-
-# ---------------------------------------------------------------------- terms and conditions
-
-
-def rewrite_conditions(premise: Expression, change: Callable[[Is], Is | None]) -> Expression:
-    """Return a premise with every condition changed; conditions that become None are removed."""
-    found = _rewrite(premise, change)
-    return ANYTHING if found is None else found
-
-
-def _rewrite(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
-    if isinstance(premise, Is):
-        return change(premise)
-    if isinstance(premise, Not | Quantified):
-        part = _rewrite(premise.part, change)
-        return None if part is None else dataclasses.replace(premise, part=part)
-    parts = tuple(part for part in (_rewrite(part, change) for part in premise.parts) if part is not None)
-    return type(premise)(parts) if parts or not premise.parts else None
-
-
-def rewrite_rules(rules: Iterable[Rule], change: Callable[[Is], Is | None]) -> tuple[Rule, ...]:
-    """Return rules with every condition changed, as in `rewrite_conditions`."""
-    return tuple(dataclasses.replace(rule, premise=rewrite_conditions(rule.premise, change)) for rule in rules)
-
-
-def owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
-    """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
-    both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
-    if both:
-        raise ParameterError(
-            f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
-        )
-    return base.all_variables
-
-
-def with_terms(base: RuleBase, terms: Mapping[str, Mapping[str, MembershipFunction]]) -> RuleBase:
-    """Return the rule base with other terms of the variables and outputs that are named."""
-
-    def changed(variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
-        return tuple(dataclasses.replace(v, terms=terms[v.name]) if v.name in terms else v for v in variables)
-
-    outputs = changed(base.outputs) if base.concludes_sets else base.outputs
-    return dataclasses.replace(base, variables=changed(base.variables), outputs=outputs)
-
-
-def without_unused_terms(base: RuleBase, *, of_outputs: bool = False) -> RuleBase:
-    """Return the rule base without terms that no rule uses; variables stay, since they are the data's columns."""
-    used = set(base.arrangement.terms.values())
-    variables = [
-        dataclasses.replace(v, terms={term: chosen for term, chosen in v.terms.items() if (v.name, term) in used})
-        for v in base.variables
-    ]
-    outputs = base.outputs
-    if of_outputs and base.concludes_sets:
-        said = {(name, each.term) for rule in base.rules for name, each in rule.terms.items()}
-        outputs = tuple(
-            dataclasses.replace(o, terms={term: chosen for term, chosen in o.terms.items() if (o.name, term) in said})
-            for o in outputs
-        )
-    return dataclasses.replace(base, variables=tuple(variables), outputs=outputs)
-
-
-def find_term(base: RuleBase, name: TermName, what: str) -> tuple[str, str]:
-    """Return the variable and the term that a name refers to; ``what`` names the argument in error messages."""
-    every = [(variable.name, term) for variable in owners_of_terms(base) for term in variable.terms]
-    found = [place for place in every if name in (place, ".".join(place))]
-    if len(found) > 1:
-        raise ParameterError(f"{what}: {name!r} is ambiguous ({listed(found)}). Write it as a pair (variable, term).")
-    if not found:
-        known = [".".join(place) for place in every]
-        asked = ".".join(name) if isinstance(name, tuple) and all(isinstance(part, str) for part in name) else name
-        raise ParameterError(
-            f"{what}: unknown term {asked!r:.100}; expected 'variable.term', one of {listed(known)}."
-            f"{did_you_mean(asked, known)}"
-        )
-    return found[0]
+    return _with_terms(base, terms, rules=rewrite_rules(base.rules, change, conclusions=True))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from fuzzymil._utils.errors import ParameterError, listed
+from fuzzymil._utils.text import quantity
 from fuzzymil.bags import Bags
 from fuzzymil.rules import json
 from fuzzymil.rules.activations import infer, seen_bags
-from fuzzymil.rules.compile import centers
 from fuzzymil.rules.editing._edit import blend, edit, rewrite_rules, shares_of, without_unused_terms
 from fuzzymil.rules.editing.comparison import conditions_on, shares, similarities, span
 from fuzzymil.rules.language import printer
@@ -53,15 +54,13 @@ class Change(NamedTuple):
         at = "" if self.threshold is None else f" at {self.threshold:g}"
         return (
             f"Outputs on {where} change by at most {self.greatest:.2g}, {self.mean:.2g} on average; "
-            f"{self.flips} decision{'' if self.flips == 1 else 's'}{at} changed."
+            f"{quantity(self.flips, 'decision')}{at} changed."
         )
 
 
 @dataclasses.dataclass(frozen=True)
 class Simplified:
     """The result of `simplify`: simpler rules, the steps taken, and the change of the outputs.
-
-    ``str`` returns a summary.
 
     Attributes
     ----------
@@ -92,13 +91,14 @@ class Simplified:
     def __str__(self) -> str:
         lines = [f"{_size(self.before)} became {_size(self.rules)}."]
         if self.dropped:
-            lines.append(f"Dropped because they never matter: {_rules(self.dropped)}.")
+            one = len(self.dropped) == 1
+            lines.append(f"Dropped because they never matter: {'rule' if one else 'rules'} {listed(self.dropped)}.")
         for number in dict.fromkeys(rule for rule, _ in self.conditions):
             gone = listed(condition for rule, condition in self.conditions if rule == number)
             lines.append(f"Rule {number}: removed conditions that always hold: {gone}.")
         for variable, terms, kept in self.terms:
             lines.append(f"Merged similar terms of {variable}: {listed(terms)}; kept as {kept}.")
-        lines.extend(f"Merged rules with the same premise: {_rules(group)}." for group in self.merged)
+        lines.extend(f"Merged rules with the same premise: rules {listed(group)}." for group in self.merged)
         return "\n".join([*lines, str(self.change)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,17 +115,8 @@ class Simplified:
 
 def _size(rules: RuleBase) -> str:
     n_conditions = sum(len(rule.conditions) for rule in rules.rules)
-    n_terms = len(set(rules.arrangement.terms.values()))
-    counts = (rules.n_rules, "rule"), (n_conditions, "condition"), (n_terms, "term")
-    return ", ".join(_count(*part) for part in counts)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _rules(numbers: Sequence[int]) -> str:
-    return f"rule{'' if len(numbers) == 1 else 's'} {listed(numbers)}"
+    counts = (rules.n_rules, "rule"), (n_conditions, "condition"), (len(set(rules.arrangement.terms.values())), "term")
+    return ", ".join(quantity(*part) for part in counts)
 
 
 # ---------------------------------------------------------------------- steps, as far as the tolerance allows
@@ -203,14 +194,12 @@ def simplify(
     seen = None if bags is None else seen_bags(base, bags)
     judge = _Judge(base, _points(base) if seen is None else seen, tolerance)
     now = without_unused_terms(base)
-    numbers = list(range(1, base.n_rules + 1))
-
     idle = [] if seen is None else _idle_rules(now, seen, min_share)
-    now, dropped = judge.most(now, idle, lambda rules, chosen: _edited(rules, drop=chosen))
-    numbers = [number for number in numbers if number not in dropped]
+    now, dropped = judge.most(now, idle, lambda rules, chosen: edit(rules, drop=chosen))
+    numbers = [number for number in range(1, base.n_rules + 1) if number not in dropped]
     now, loose = judge.most(now, _loose_conditions(now, seen, always), _without_conditions)
     now, alike = judge.most(now, _like_terms(now, seen, similarity), _with_shared_terms)
-    now, merged = judge.most(now, _equal_premises(now), lambda rules, groups: _edited(rules, merge=groups))
+    now, merged = judge.most(now, _equal_premises(now), lambda rules, groups: edit(rules, merge=groups))
     return Simplified(
         rules=now,
         before=base,
@@ -220,11 +209,6 @@ def simplify(
         merged=tuple(tuple(numbers[rule - 1] for rule in group) for group in merged),
         change=judge.change(now, threshold, sampled=seen is None),
     )
-
-
-def _edited(rules: RuleBase, **changes: Any) -> RuleBase:
-    """Edit rules, and remove the terms of inputs that are no longer used."""
-    return without_unused_terms(edit(rules, **changes))
 
 
 class _Judge:
@@ -246,7 +230,7 @@ class _Judge:
         best, taken, too_many = base, 0, len(steps) + 1
         middle = len(steps)
         while taken < middle:
-            found = apply(base, list(steps[:middle]))
+            found = without_unused_terms(apply(base, list(steps[:middle])))
             if self.accepts(found):
                 best, taken = found, middle
             else:
@@ -268,8 +252,7 @@ def _points(base: RuleBase) -> Bags:
     """Return one-instance bags: points drawn from the variables' ranges (always the same), and the rules' centers."""
     low, high = np.array([span(variable) for variable in base.variables]).T
     anywhere = np.random.RandomState(0).uniform(low, high, size=(N_POINTS, base.n_features))
-    of_rules = centers(base)
-    points = np.concatenate([anywhere, np.where(np.isnan(of_rules), (low + high) / 2, of_rules)])
+    points = np.concatenate([anywhere, np.where(np.isnan(base.centers), (low + high) / 2, base.centers)])
     return Bags(points, np.arange(len(points) + 1))
 
 
@@ -284,31 +267,30 @@ def _idle_rules(rules: RuleBase, seen: Bags, min_share: float) -> list[int]:
 
 def _loose_conditions(base: RuleBase, seen: Bags | None, always: float) -> list[tuple[int, Is]]:
     """Return rules and their conditions, joined by AND, that hold everywhere; the surest first."""
-    found = [asked for asked in conditions_on(base, seen) if asked.least >= always]
-    found.sort(key=lambda asked: (-asked.least, asked.rule))
-    return [(number, condition) for number, condition, *_ in found if _stands_alone(base.rules[number - 1], condition)]
+    found = sorted(conditions_on(base, seen), key=lambda asked: (-asked.least, asked.rule))
+    return [
+        (asked.rule, asked.condition)
+        for asked in found
+        if asked.least >= always and _stands_alone(base.rules[asked.rule - 1], asked.condition)
+    ]
 
 
 def _stands_alone(rule: Rule, condition: Is) -> bool:
     """Return whether a condition is itself a part of the conjunction, and the only one on its variable."""
+
+    def joined(premise: Expression) -> tuple[Expression, ...]:
+        return premise.parts if isinstance(premise, And) else (premise,)
+
+    whole = [part.part if isinstance(part, Quantified) else part for part in joined(rule.premise)]
     asked = [other.variable for other in rule.conditions]
-    parts = [
-        part
-        for joined in _joined(rule.premise)
-        for part in (_joined(joined.part) if isinstance(joined, Quantified) else (joined,))
-    ]
-    return condition in parts and asked.count(condition.variable) == 1
-
-
-def _joined(premise: Expression) -> tuple[Expression, ...]:
-    return premise.parts if isinstance(premise, And) else (premise,)
+    return condition in itertools.chain(*map(joined, whole)) and asked.count(condition.variable) == 1
 
 
 def _without_conditions(base: RuleBase, gone: Sequence[tuple[int, Is]]) -> RuleBase:
     without: dict[int, list[str]] = {}
     for number, condition in gone:
         without.setdefault(number, []).append(condition.variable)
-    return _edited(base, without=without)
+    return edit(base, without=without)
 
 
 # ---------------------------------------------------------------------- terms
@@ -367,8 +349,7 @@ def _with_shared_terms(base: RuleBase, merges: Sequence[_Likeness]) -> RuleBase:
         return dataclasses.replace(asked, term=kept.get((asked.variable, asked.term), asked.term))
 
     variables = tuple(dataclasses.replace(v, terms=known[v.name]) for v in base.variables)
-    rules = rewrite_rules(base.rules, change)
-    return without_unused_terms(dataclasses.replace(base, variables=variables, rules=rules))
+    return dataclasses.replace(base, variables=variables, rules=rewrite_rules(base.rules, change))
 
 
 # ---------------------------------------------------------------------- rules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from fuzzymil.inference.membership import MembershipFunction, Missing
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules.editing._edit import can_blend
 from fuzzymil.rules.premise import Is, Quantified, plain_conditions, premise_key
-from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.rule import Variable
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -49,19 +50,11 @@ def similarities(sets: Sequence[MembershipFunction], low: float, high: float) ->
     points = np.sort(np.clip(np.concatenate([low + (high - low) * _GRID, *near]), low, high))
     mu = np.stack([chosen(points) for chosen in sets])
     found = np.eye(len(sets))
-    for a in range(len(sets)):
-        for b in range(a):
-            both, either = (np.trapezoid(join(mu[a], mu[b]), points) for join in (np.minimum, np.maximum))
-            alike = both / either if either > 0 and can_blend([sets[a], sets[b]]) else 0.0
-            found[a, b] = found[b, a] = 1.0 if sets[a] == sets[b] else alike
+    for a, b in itertools.combinations(range(len(sets)), 2):
+        both, either = (np.trapezoid(join(mu[a], mu[b]), points) for join in (np.minimum, np.maximum))
+        alike = both / either if either > 0 and can_blend([sets[a], sets[b]]) else 0.0
+        found[a, b] = found[b, a] = 1.0 if sets[a] == sets[b] else alike
     return found
-
-
-def _asked(rule: Rule) -> tuple[tuple[str, int | None] | None, dict[str, str]]:
-    """Return the quantifier of a rule, if it has a single one, and its plain conditions, if it has only such."""
-    if isinstance(rule.premise, Quantified):
-        return (rule.premise.quantifier, rule.premise.count), plain_conditions(rule.premise.part) or {}
-    return None, plain_conditions(rule.premise) or {}
 
 
 def rule_similarities(base: RuleBase) -> Array:
@@ -70,7 +63,9 @@ def rule_similarities(base: RuleBase) -> Array:
     It is 0 for rules with conditions on different variables or with different quantifiers, and for premises that
     differ and are not plain conjunctions.
     """
-    quantifiers, asked = zip(*map(_asked, base.rules), strict=True)
+    premises = [rule.premise for rule in base.rules]
+    quantifiers = [(p.quantifier, p.count) if isinstance(p, Quantified) else None for p in premises]
+    asked = [plain_conditions(p.part if isinstance(p, Quantified) else p) or {} for p in premises]
     about = [(quantifier, frozenset(conditions)) for quantifier, conditions in zip(quantifiers, asked, strict=True)]
     found = np.array([[float(bool(mine[1]) and mine == yours) for yours in about] for mine in about])
     for variable in base.variables:
@@ -79,7 +74,7 @@ def rule_similarities(base: RuleBase) -> Array:
             sets = [variable.terms[asked[r][variable.name]] for r in asking]
             pairs = np.ix_(asking, asking)
             found[pairs] = np.minimum(found[pairs], similarities(sets, *span(variable)))
-    keys = [premise_key(rule.premise) for rule in base.rules]
+    keys = list(map(premise_key, premises))
     return np.where([[mine == yours for yours in keys] for mine in keys], 1.0, found)
 
 
@@ -120,6 +115,6 @@ def conditions_on(base: RuleBase, seen: Bags | None) -> Iterator[Asked]:
                     mu = hedged(variable.terms[condition.term], condition.hedges, values)
                     if not isinstance(variable.terms[condition.term], Missing):
                         mu = mu[known]
-                    elif seen is None:  # a range says nothing about gaps
+                    elif seen is None:  # a range says nothing about missing values
                         mu = np.array([0.0, 1.0])
                     yield Asked(r, condition, *((float(mu.min()), float(mu.max())) if len(mu) else (1.0, 1.0)))

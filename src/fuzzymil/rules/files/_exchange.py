@@ -8,14 +8,15 @@ from typing import ClassVar
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.inference.membership import MembershipFunction, Singleton
+from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules._rule_base import RuleBase
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.files._sets import Word, write_set
-from fuzzymil.rules.files._system import Output, System, rules_of, system_of
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, rules_of, system_of
 from fuzzymil.rules.files._text import distinct, word_for
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import is_quantified
+from fuzzymil.rules.premise import Expression, is_quantified
 from fuzzymil.rules.rule import Variable
 
 # ---------------------------------------------------------------------- words for operators
@@ -59,11 +60,11 @@ class Words:
     """
 
     def __init__(self, format: str, **others: Mapping[str, str]) -> None:
-        def words(name: str, table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-            own = {row[column]: ours for ours, row in table.items() if row[column]}
-            return {**own, **others.get(name, {})}
-
         column = _COLUMNS.index(format)
+
+        def words(name: str, table: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+            return {row[column]: ours for ours, row in table.items() if row[column]} | dict(others.get(name, {}))
+
         self.t_norms, self.s_norms = words("t_norms", _T_NORMS), words("s_norms", _S_NORMS)
         self.accumulations = {**self.s_norms, **words("accumulations", _SUM)}
         self.defuzzifiers, self.weighted = words("defuzzifiers", _DEFUZZIFIERS), words("weighted", _WEIGHTED)
@@ -112,15 +113,20 @@ class Writer(ABC):
         """The names of inputs and outputs as they are written."""
         return self.inputs | self.outputs
 
+    def terms(self, owner: Variable | Output) -> list[tuple[str, Term]]:
+        """Return the terms of a variable with their names as they are written."""
+        words = (self.input_terms if isinstance(owner, Variable) else self.output_terms)[owner.name]
+        return [(words[name], term) for name, term in owner.terms.items()]
+
+    def premise(self, rule: SystemRule) -> Expression | None:
+        """Return the premise of a rule with negations of conditions only; None if there is none."""
+        return negations_inside(rule.premise, dual=self.system.s_norm == DUAL.get(self.system.t_norm))
+
     def operator(self, what: str, ours: str) -> str:
         """Return the word for a T-norm, an S-norm, an implication, an accumulation or a defuzzifier."""
-        words = {
-            "T-norm": self.words.t_norms,
-            "S-norm": self.words.s_norms,
-            "implication": self.words.t_norms,
-            "accumulation": self.words.accumulations,
-            "defuzzifier": self.words.weighted if ours in ("average", "sum") else self.words.defuzzifiers,
-        }
+        known = self.words
+        words = {"T-norm": known.t_norms, "S-norm": known.s_norms, "implication": known.t_norms}
+        words |= {"accumulation": known.accumulations, "defuzzifier": {**known.weighted, **known.defuzzifiers}}
         return word_for(what, ours, words[what], _sentence(self.title))
 
     def set(self, term: MembershipFunction, names: Mapping[str, str] | None = None) -> tuple[str, list[str]]:
@@ -198,46 +204,42 @@ def register_exchange_format(
         lost = [*_lost_with_bags(rules), *made.changes()]
         return made.text(lost), lost
 
-    def read_rules(text: str, *block: str) -> RuleBase:
-        return rules_of(read(text, *block))
-
-    register_format(Format(name=name, title=writer.title, endings=endings, write=write, read=read_rules))
+    register_format(Format(name, writer.title, endings, write, lambda text, *block: rules_of(read(text, *block))))
 
 
 # ---------------------------------------------------------------------- what is lost
 
 
 def _lost_with_bags(base: RuleBase) -> list[str]:
+
+    def shown(alpha: float | tuple[float, ...]) -> str:
+        return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"
+
     variables = base.all_variables
     lost = ["The format has no bags: other programs infer one instance at a time."]
     if base.aggregation != "max":
         lost.append(
-            f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={_shown(base.alpha)}) is not "
+            f"The aggregation over instances (aggregation={base.aggregation!r}, alpha={shown(base.alpha)}) is not "
             "kept: it is read back as aggregation='max'."
         )
     first_order = base.coefs.shape[2] > 1  # constants are the same for all instances
     if first_order and (base.conclusion_aggregation, base.conclusion_alpha) != ("softmax", 1.0):
+        own = f"conclusion_aggregation={base.conclusion_aggregation!r}, conclusion_alpha={shown(base.conclusion_alpha)}"
         lost.append(
-            "The aggregation of the instances' linear conclusions "
-            f"(conclusion_aggregation={base.conclusion_aggregation!r}, "
-            f"conclusion_alpha={_shown(base.conclusion_alpha)}) is not kept: it is read back as "
+            f"The aggregation of the instances' linear conclusions ({own}) is not kept: it is read back as "
             "conclusion_aggregation='softmax', conclusion_alpha=1."
         )
     if not base.normalize and any(base.default):
         lost.append("The default, which is added to every output, is written as a rule without conditions.")
-    labels = [f"{rule.label!r:.60}" for rule in base.rules if rule.label]
-    if labels:
+    if labels := [f"{rule.label!r:.60}" for rule in base.rules if rule.label]:
         lost.append(f"Labels of rules are not kept: {listed(labels)}.")
     if base.unit is not None:
-        lost.append(f"Points are written as what they add: a point is worth {_shown(base.unit)}.")
-    comments = [base.comment, *(rule.comment for rule in base.rules), *(variable.comment for variable in variables)]
-    if any(comments):
+        lost.append(f"Points are written as what they add: a point is worth {base.unit:g}.")
+    if base.comment or any(rule.comment for rule in base.rules) or any(variable.comment for variable in variables):
         lost.append("Comments are not kept.")
-    names = [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]
-    if names:
-        lost.append(f"What replaces missing values is not kept: {listed(names)}.")
-    units = [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]
-    if units:
+    if unsure := [f"{variable.name!r:.60}" for variable in variables if variable.missing_values]:
+        lost.append(f"What replaces missing values is not kept: {listed(unsure)}.")
+    if units := [f"{variable.name!r:.60} in {variable.unit!r:.60}" for variable in variables if variable.unit]:
         lost.append(f"Units are not kept: {listed(units)}.")
     return [*lost, *codes_of_categories(variables)]
 
@@ -251,7 +253,3 @@ def codes_of_categories(variables: Iterable[Variable]) -> list[str]:
         for variable in variables
         if variable.categories
     ]
-
-
-def _shown(alpha: float | tuple[float, ...]) -> str:
-    return f"{alpha:g}" if isinstance(alpha, float) else "one per rule or output"

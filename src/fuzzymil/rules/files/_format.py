@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import known_name
 from fuzzymil.rules._rule_base import RuleBase
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Format:
     """A file format for rules.
 
@@ -40,7 +40,6 @@ class Format:
 
 FORMATS: dict[str, Format] = {}
 """The known formats by name."""
-
 ENDINGS: dict[str, str] = {}
 """File name extensions, and the name of the format that each selects."""
 

@@ -47,60 +47,44 @@ class Word(NamedTuple):
     places: tuple[int, ...] = ()
 
 
-FLL: dict[str, Word] = {
-    "Gaussian": Word(Gaussian, (0, 1)),
-    "Bell": Word(Bell, (0, 1, 2)),
-    "Sigmoid": Word(Sigmoid, (0, 1)),
-    "Triangle": Word(Triangular, (0, 1, 2)),
-    "Trapezoid": Word(Trapezoidal, (0, 1, 2, 3)),
-    "Rectangle": Word(Rectangle, (0, 1)),
-    "SShape": Word(SShape, (0, 1)),
-    "ZShape": Word(ZShape, (0, 1)),
-    "PiShape": Word(PiShape, (0, 1, 2, 3)),
-    "GaussianProduct": Word(TwoSidedGaussian, (0, 1, 2, 3)),
-    "SigmoidDifference": Word(SigmoidDifference, (0, 1, 2, 3)),
-    "SigmoidProduct": Word(SigmoidProduct, (0, 1, 2, 3)),
-    "Ramp": Word(Ramp, (0, 1)),
-    "Concave": Word(Concave, (0, 1)),
-    "Arc": Word(Arc, (0, 1)),
-    "Cosine": Word(Cosine, (0, 1)),
-    "Spike": Word(Spike, (0, 1)),
-    "SemiEllipse": Word(SemiEllipse, (0, 1)),
-    "Binary": Word(Binary, (0, 1)),
-    "Discrete": Word(Discrete),
-    "Function": Word(Formula),
-}
+def _words(**families: Family) -> dict[str, Word]:
+    """Return words for families whose parameters come in our order."""
+    return {word: Word(family, tuple(range(len(family.fields())))) for word, family in families.items()}
+
+
+_RARE: tuple[Family, ...] = (Rectangle, Concave, Arc, Cosine, Spike, SemiEllipse, Binary, Discrete)
+_FREQUENT: tuple[Family, ...] = (
+    Gaussian,
+    Bell,
+    Sigmoid,
+    SShape,
+    ZShape,
+    PiShape,
+    SigmoidDifference,
+    SigmoidProduct,
+    Ramp,
+)
+_RENAMED: dict[str, Family] = {"Triangle": Triangular, "Trapezoid": Trapezoidal, "GaussianProduct": TwoSidedGaussian}
+_FUNCTION = Word(Formula)
+
+FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_RARE)}) | {"Function": _FUNCTION}
 """fuzzylite's words."""
 
-FIS: dict[str, Word] = {
+MATLAB = {
     "gaussmf": Word(Gaussian, (1, 0)),
     "gauss2mf": Word(TwoSidedGaussian, (1, 0, 3, 2)),
     "gbellmf": Word(Bell, (1, 2, 0)),
     "sigmf": Word(Sigmoid, (1, 0)),
     "dsigmf": Word(SigmoidDifference, (1, 0, 2, 3)),
     "psigmf": Word(SigmoidProduct, (1, 0, 2, 3)),
-    "trimf": Word(Triangular, (0, 1, 2)),
-    "trapmf": Word(Trapezoidal, (0, 1, 2, 3)),
-    "smf": Word(SShape, (0, 1)),
-    "zmf": Word(ZShape, (0, 1)),
-    "pimf": Word(PiShape, (0, 1, 2, 3)),
-    "linsmf": Word(Ramp, (0, 1)),
+    **_words(trimf=Triangular, trapmf=Trapezoidal, smf=SShape, zmf=ZShape, pimf=PiShape, linsmf=Ramp),
     "linzmf": Word(Ramp, (1, 0)),
-    "rampmf": Word(Ramp, (0, 1)),
-    "rectmf": Word(Rectangle, (0, 1)),
-    "concavemf": Word(Concave, (0, 1)),
-    "arcmf": Word(Arc, (0, 1)),
-    "cosinemf": Word(Cosine, (0, 1)),
-    "spikemf": Word(Spike, (0, 1)),
-    "semiellipsemf": Word(SemiEllipse, (0, 1)),
-    "binarymf": Word(Binary, (0, 1)),
-    "discretemf": Word(Discrete),
-    "function": Word(Formula),
 }
-"""MATLAB's words, then those that only fuzzylite writes."""
+"""MATLAB's words."""
 
-MATLAB = frozenset(list(FIS)[:13])
-"""Words that MATLAB reads."""
+FIS = MATLAB | _words(rampmf=Ramp, rectmf=Rectangle, **{f"{each.__name__.lower()}mf": each for each in _RARE[1:]})
+FIS["function"] = _FUNCTION
+"""MATLAB's words, then those that only fuzzylite writes."""
 
 
 def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[str, Word]) -> MembershipFunction:
@@ -118,7 +102,7 @@ def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[st
     if family in (Gaussian, TwoSidedGaussian):  # whose widths are squared: the sign means nothing
         ours[1::2] = map(abs, ours[1::2])
     elif family is Bell:
-        ours = _upright(ours)
+        ours[1] = abs(ours[1])  # a negative slope turns it upside down, so it stays an error
     elif family in (Rectangle, SemiEllipse):
         ours = sorted(ours)
     if len(values) > count and values[-1] != 1:
@@ -130,12 +114,6 @@ def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[st
     if family is Ramp and ours[0] == ours[1]:
         return Binary(ours[0], -1.0 if word == "linzmf" else 1.0)
     return fuzzy_set(where, family, ours)
-
-
-def _upright(values: list[float]) -> list[float]:
-    """Return a bell with positive width and slope; a negative slope turns it upside down, so it stays an error."""
-    center, width, slope = values
-    return [center, abs(width), slope]
 
 
 def _low_set(where: Piece, word: str, family: Family, corners: list[float], height: float) -> MembershipFunction:
@@ -156,16 +134,12 @@ def _open_set(where: Piece, word: str, family: Family, values: list[float]) -> M
     if family is Binary and math.isfinite(values[0]) and not math.isnan(values[1]):
         return Binary(values[0], math.copysign(1.0, values[1] - values[0]))
     if family in (Triangular, Trapezoidal, Rectangle) and not any(map(math.isnan, values)):
-        half = len(values) // 2
-        rise, fall = (values[0], values[half - 1]), (values[half if len(values) != 3 else 1], values[-1])
-        if family is Triangular:
-            rise, fall = (values[0], values[1]), (values[1], values[2])
-        if family is Rectangle:
-            rise, fall = (values[0], values[0]), (values[1], values[1])
+        middle = len(values) // 2
+        rise, fall = (values[0], values[max(middle - 1, 1 if len(values) > 2 else 0)]), (values[middle], values[-1])
         left, right = rise[0] == -math.inf, fall[1] == math.inf
         if left and right:
             return Formula("1")
-        edge = (fall[1], fall[0]) if left else rise
+        edge = fall[::-1] if left else rise
         if all(map(math.isfinite, edge)):
             return Ramp(*edge) if edge[0] != edge[1] else Binary(edge[0], -1.0 if left else 1.0)
     raise where.error(f"{word} has a parameter that is not a finite number.")
@@ -217,19 +191,9 @@ def write_set(
 
 _CONSTANT = re.compile(r"\b(?:pi|e)\b|!")
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "^"}
-_WORDS = {
-    "absolute": "abs",
-    "minimum": "min",
-    "maximum": "max",
-    "arctan2": "atan2",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "equal": "eq",
-    "not_equal": "neq",
-    "less_equal": "le",
-    "less": "lt",
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-}
+_TESTS = {"greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "equal": "eq", "not_equal": "neq"}
+_WORDS = {"absolute": "abs", "minimum": "min", "maximum": "max", "arctan2": "atan2"} | _TESTS
+_WORDS |= {f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
 
 
 def formula_text(text: str, names: Mapping[str, str]) -> str:
@@ -281,17 +245,15 @@ def formula_of(chosen: MembershipFunction) -> str:
     """Return the membership of ``x`` in a set as a formula."""
     if isinstance(chosen, Formula):
         chosen.check_set()
-        shift, scale = chosen.parameters
-        return chosen.text if (shift, scale) == (0.0, 1.0) else _shift(Arithmetic(chosen.text), shift, scale)
-    if chosen.name == "discrete":
-        return _through(list(zip(chosen.parameters[::2], chosen.parameters[1::2], strict=True)))
+        shift, scale = map(_number, chosen.parameters)
+        return (
+            chosen.text
+            if chosen.parameters == (0.0, 1.0)
+            else formula_text(chosen.text, {"x": f"((x - {shift}) / {scale})"})
+        )
     if chosen.name not in _FORMULAS:
         raise ParameterError(f"The set {chosen} cannot be written as a formula.")
     return _FORMULAS[chosen.name](*chosen.parameters)
-
-
-def _shift(formula: Arithmetic, shift: float, scale: float) -> str:
-    return formula_text(formula.text, {"x": f"((x - {_number(shift)}) / {_number(scale)})"})
 
 
 def _minus(value: float) -> str:
@@ -334,7 +296,8 @@ def _sigmoid(center: float, slope: float) -> str:
     return f"1 / (1 + exp({_n(-slope)} * {_minus(center)}))"
 
 
-def _through(points: list[tuple[float, float]]) -> str:
+def _through(*numbers: float) -> str:
+    points = list(zip(numbers[::2], numbers[1::2], strict=True))
     found = [_n(points[0][1])]
     for (low, before), (high, after) in pairwise(points):
         if before != after:
@@ -343,6 +306,7 @@ def _through(points: list[tuple[float, float]]) -> str:
 
 
 _FORMULAS: dict[str, Callable[..., str]] = {
+    "discrete": _through,
     "gaussian": lambda c, s: f"exp(-({_minus(c)} / {_n(s)})^2 / 2)",
     "two_sided_gaussian": lambda a, r, b, s: (
         f"exp(-(min(0, {_minus(a)}) / {_n(r)})^2 / 2 - (max(0, {_minus(b)}) / {_n(s)})^2 / 2)"
@@ -382,19 +346,16 @@ def linear_coefficients(formula: Arithmetic, names: Sequence[str]) -> tuple[floa
 
 def _linear(tree: tuple[object, ...], names: Sequence[str]) -> dict[str, float] | None:
     """Return the coefficient of each variable, and the constant under the empty name."""
-    kind = tree[0]
+    kind, *rest = tree
     if kind == "number":
-        return {"": float(tree[1])}  # type: ignore[arg-type]
+        return {"": float(rest[0])}  # type: ignore[arg-type]
     if kind == "name":
-        name = str(tree[1])
+        name = str(rest[0])
         return {"": Arithmetic.CONSTANTS[name]} if name in Arithmetic.CONSTANTS and name not in names else {name: 1.0}
-    parts = [_linear(part, names) for part in tree[1:]]  # type: ignore[arg-type]
+    parts = [_linear(part, names) for part in rest]  # type: ignore[arg-type]
     if any(part is None for part in parts) or kind not in ("add", "subtract", "negative", "multiply", "divide"):
         return None
-    one, *rest = (part for part in parts if part is not None)
-    if kind == "negative":
-        return {name: -value for name, value in one.items()}
-    two = rest[0]
+    one, two = [part for part in (*parts, {"": -1.0}) if part is not None][:2]
     if kind in ("add", "subtract"):
         sign = 1.0 if kind == "add" else -1.0
         return {name: one.get(name, 0.0) + sign * two.get(name, 0.0) for name in {**one, **two}}
@@ -405,4 +366,4 @@ def _linear(tree: tuple[object, ...], names: Sequence[str]) -> dict[str, float] 
     factor = two.get("", 0.0)
     if kind == "divide" and factor == 0:
         return None
-    return {name: value * factor if kind == "multiply" else value / factor for name, value in one.items()}
+    return {name: value / factor if kind == "divide" else value * factor for name, value in one.items()}

@@ -15,8 +15,6 @@ from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 
-DEFAULT_RESOLUTION = 1000
-
 _MAX_COEFS = 10_000_000  # a short text can describe more than memory holds: rules x outputs x inputs
 
 Term = MembershipFunction | tuple[float, ...]
@@ -57,6 +55,11 @@ class SystemRule(NamedTuple):
         """Return the term that the rule concludes for an output, if any."""
         said = self.conclusions.get(output)
         return said.term if isinstance(said, Is) else said
+
+    def hedges(self, output: str) -> tuple[str, ...]:
+        """Return the hedges of the conclusion about an output."""
+        said = self.conclusions.get(output)
+        return said.hedges if isinstance(said, Is) else ()
 
     def error(self, message: str) -> RuleSyntaxError:
         """Return an error that points at the rule."""
@@ -108,15 +111,8 @@ def system_of(base: RuleBase) -> System:
         return _of_numbers(base)
     assert base.defuzzification is not None
     outputs = [
-        Output(
-            output.name,
-            output.terms,
-            output.low,
-            output.high,
-            default,
-            **{name: base.setting(name, k) for name in PER_OUTPUT},
-        )
-        for k, (output, default) in enumerate(zip(base.outputs, base.default, strict=True))
+        Output(o.name, o.terms, o.low, o.high, base.default[k], **{name: base.setting(name, k) for name in PER_OUTPUT})
+        for k, o in enumerate(base.outputs)
     ]
     said = [{name: each if each.hedges else each.term for name, each in rule.terms.items()} for rule in base.rules]
     return _system(base, outputs, said, base.rules, base.defuzzification.activation)
@@ -132,14 +128,10 @@ def _of_numbers(base: RuleBase) -> System:
         coefs = [(value, *[0.0] * (len(row) - 1)) for value, row in zip(default, base.rules[0].coefs, strict=True)]
         rules, default = [*rules, Rule(ANYTHING, coefs)], (0.0,) * len(default)
     names = [f"rule{r + 1}" for r in range(len(rules))]
+    method = "average" if base.normalize else "sum"
+    terms = [dict(zip(names, (rule.coefs[k] for rule in rules), strict=True)) for k in range(len(base.outputs))]
     outputs = [
-        Output(
-            output,
-            {name: rule.coefs[k] for name, rule in zip(names, rules, strict=True)},
-            default=default[k],
-            defuzzify="average" if base.normalize else "sum",
-            accumulation="sum",
-        )
+        Output(output, terms[k], default=default[k], defuzzify=method, accumulation="sum")
         for k, output in enumerate(base.output_names)
     ]
     return _system(base, outputs, [dict.fromkeys(base.output_names, name) for name in names], rules, "general")
@@ -199,14 +191,11 @@ def _with_numbers(system: System) -> dict[str, Any]:
 
 def _with_sets(system: System) -> dict[str, Any]:
     names = [variable.name for variable in system.inputs]
-    outputs = [Variable(output.name, _sets(output, names), output.low, output.high) for output in system.outputs]
-    named = [name for name in PER_OUTPUT if name != "resolution"]
-    settings: dict[str, Any] = {name: tuple(getattr(output, name) for output in system.outputs) for name in named}
-    if any(output.resolution is not None for output in system.outputs):
-        settings["resolution"] = tuple(output.resolution or DEFAULT_RESOLUTION for output in system.outputs)
+    settings: dict[str, Any] = {name: tuple(getattr(each, name) for each in system.outputs) for name in PER_OUTPUT}
+    settings["resolution"] = tuple(output.resolution or Defuzzification.resolution for output in system.outputs)
     return {
         **_common_fields(system, [rule.conclusions for rule in system.rules]),
-        "outputs": tuple(outputs),
+        "outputs": tuple(Variable(o.name, _sets(o, names), o.low, o.high) for o in system.outputs),
         "defuzzification": Defuzzification(**settings, activation=system.activation),
         # Without a default in the file, use ours: the middle of the range.
         "default": tuple(
@@ -225,11 +214,8 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
         elif len(term) == 1:
             found[name] = Singleton(term[0])
         else:
-            parts = [format_number(term[0], None)]
-            parts += [
-                f"{format_number(slope, None)} * {Arithmetic.name(which)}"
-                for slope, which in zip(term[1:], inputs, strict=True)
-            ]
+            slopes = zip((format_number(slope, None) for slope in term[1:]), inputs, strict=True)
+            parts = [format_number(term[0], None), *(f"{slope} * {Arithmetic.name(which)}" for slope, which in slopes)]
             try:
                 found[name] = Formula(" + ".join(parts).replace("+ -", "- "))
             except ParameterError:
@@ -241,11 +227,10 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
 
 
 def _common_fields(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
+    both = zip(system.rules, conclusions, strict=True)
     return {
         "variables": system.inputs,
-        "rules": tuple(
-            Rule(rule.premise, said, rule.weight) for rule, said in zip(system.rules, conclusions, strict=True)
-        ),
+        "rules": tuple(Rule(rule.premise, said, rule.weight) for rule, said in both),
         "t_norm": system.t_norm,
         "s_norm": system.s_norm,
         "aggregation": "max",
@@ -279,10 +264,8 @@ def negations_inside(premise: Expression, *, dual: bool, negated: bool = False) 
         return Not(ANYTHING) if negated else ANYTHING
     if negated and len(premise.parts) > 1 and not dual:
         return None
-    found = []
-    for part in premise.parts:
-        inner = negations_inside(part, dual=dual, negated=negated)
-        if inner is None:
-            return None
-        found.append(inner)
-    return And(tuple(found)) if isinstance(premise, And) != negated else Or(tuple(found))
+    parts = [negations_inside(part, dual=dual, negated=negated) for part in premise.parts]
+    found = tuple(part for part in parts if part is not None)
+    if len(found) < len(parts):
+        return None
+    return And(found) if isinstance(premise, And) != negated else Or(found)

@@ -14,7 +14,7 @@ from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parser import MAX_TEXT
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_WORD = re.compile(r"\S+")
+_WORD, _LINE = re.compile(r"\S+"), re.compile(r"[^\n]+")
 
 
 class Piece(NamedTuple):
@@ -85,12 +85,10 @@ def whole(text: object) -> Piece:
 
 def lines(text: Piece) -> Iterator[Piece]:
     """Iterate over the lines that are not empty."""
-    start = 0
-    for line in text.text.split("\n"):
-        piece = text.part(start, start + len(line))
+    for line in text.words(_LINE):
+        piece = text.part(line.start - text.start, line.end - text.start)
         if piece.start < piece.end:
             yield piece
-        start += len(line) + 1
 
 
 def interval(where: Piece, ends: Sequence[float]) -> tuple[float | None, float | None]:

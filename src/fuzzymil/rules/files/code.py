@@ -23,6 +23,7 @@ from fuzzymil.rules.files._exchange import codes_of_categories
 from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.files._system import Output, System, Term, system_of
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
+from fuzzymil.rules.rule import Variable
 
 JOINS = {
     "max": "greatest",
@@ -42,7 +43,8 @@ class Language(NamedTuple):
     """A language: the functions it may need, and how the parts of a program are put together."""
 
     functions: Mapping[str, str]  # name to definition
-    choice: Callable[[str, str, str], str]  # condition, then, else
+    choice: str  # with places for a condition, and for what holds then and else
+    infinity: str
     text: Callable[[Program, Sequence[str]], str]
 
 
@@ -55,13 +57,17 @@ class Program:
         self.places = {variable.name: d for d, variable in enumerate(system.inputs)}
         self.parts = [part for r, rule in enumerate(system.rules) for part in parts_of(r, rule.premise)]
         """What is asked of the instances, rule by rule: one part per quantifier, or the whole premise."""
-        self.linear = [
-            term
+        self.linear = {
+            (output.name, r): term
             for output in system.outputs
-            for _, term, _ in self.conclusions(output)
+            for r, term, _ in self.conclusions(output)
             if isinstance(term, tuple) and len(term) > 1
-        ]
-        """The conclusions that depend on the inputs, output by output and rule by rule."""
+        }
+        """The conclusions that depend on the inputs, by output and rule."""
+
+    def choice(self, condition: str, then: str, otherwise: str) -> str:
+        """Return the expression for one of two values."""
+        return self.language.choice.format(condition, then, otherwise)
 
     def functions(self, text: str) -> list[str]:
         """Return the definitions that a text needs, each after those that it needs itself."""
@@ -87,7 +93,7 @@ class Program:
             if self.system.limited:
                 for end, sign in ((variable.low, "<"), (variable.high, ">")):
                     if end is not None:
-                        value = self.language.choice(f"{value} {sign} {number(end)}", number(end), value)
+                        value = self.choice(f"{value} {sign} {number(end)}", number(end), value)
             found.append(value)
         return found
 
@@ -142,42 +148,34 @@ class Program:
         chosen, stand_for = self.system.inputs[d].terms[asked.term], self.base.variables[d].missing_values
         missing = f"v{d} != v{d}"
         if isinstance(chosen, Missing):
-            found = self.language.choice(missing, "1.0", "0.0")
+            found = self.choice(missing, "1.0", "0.0")
         else:
             found = self.membership(chosen, f"v{d}")
             if isinstance(chosen, MembershipFunction) and stand_for:
-                found = self.language.choice(missing, number(float(chosen(stand_for).mean())), found)
+                found = self.choice(missing, number(float(chosen(stand_for).mean())), found)
         for hedge in reversed(asked.hedges):
             found = f"hedge_{hedge}({found})"
         settled = isinstance(chosen, Missing) or bool(stand_for)
-        return found if settled else self.language.choice(missing, "1.0" if favorable else "0.0", found)
+        return found if settled else self.choice(missing, "1.0" if favorable else "0.0", found)
 
     def responses(self) -> list[str]:
         """Return the conclusions that depend on the inputs, for one instance."""
+        values = []  # of the inputs, or the mean of what a missing one stands for
+        for d, variable in enumerate(self.base.variables):
+            known = variable.missing_values
+            mean = number(sum(known) / len(known)) if known else ""
+            values.append(self.choice(f"v{d} != v{d}", mean, f"v{d}") if known else f"v{d}")
         return [
-            " + ".join(
-                [number(row[0]), *(f"{number(slope)} * {self._value(d)}" for d, slope in enumerate(row[1:]) if slope)]
-            )
-            for row in self.linear
+            " + ".join([number(row[0]), *(f"{number(each)} * {values[d]}" for d, each in enumerate(row[1:]) if each)])
+            for row in self.linear.values()
         ]
-
-    def _value(self, d: int) -> str:
-        """Return an input, or the mean of what a missing one stands for."""
-        stand_for = self.base.variables[d].missing_values
-        return (
-            self.language.choice(f"v{d} != v{d}", number(sum(stand_for) / len(stand_for)), f"v{d}")
-            if stand_for
-            else f"v{d}"
-        )
 
     def conclusion_joins(self) -> list[tuple[str, str]]:
         """Return how each of these conclusions is joined over the instances: a function, and its last argument."""
-        alpha = self.base.conclusion_alpha
+        alpha, names = self.base.conclusion_alpha, [output.name for output in self.system.outputs]
         return [
-            _join(self.base.conclusion_aggregation, alpha[k] if isinstance(alpha, tuple) else alpha)
-            for k, output in enumerate(self.system.outputs)
-            for _, term, _ in self.conclusions(output)
-            if isinstance(term, tuple) and len(term) > 1
+            _join(self.base.conclusion_aggregation, alpha[names.index(name)] if isinstance(alpha, tuple) else alpha)
+            for name, _ in self.linear
         ]
 
     # ------------------------------------------------------------------ conclusions
@@ -186,10 +184,9 @@ class Program:
         """Return the rules that conclude an output: number, term, hedges."""
         found = []
         for r, rule in enumerate(self.system.rules):
-            said = rule.conclusions.get(output.name)
-            if said is not None:
-                term, hedges = (said.term, said.hedges) if isinstance(said, Is) else (said, ())
-                found.append((r, output.terms[term], hedges))
+            term = rule.term(output.name)
+            if term is not None:
+                found.append((r, output.terms[term], rule.hedges(output.name)))
         return found
 
     def strength(self, rule: int, hedges: Sequence[str]) -> str:
@@ -202,17 +199,17 @@ class Program:
 
     def weighted_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return strengths and numbers, given the strength as ``s``, whose average or sum is an output."""
-        start = sum(
-            isinstance(term, tuple) and len(term) > 1
-            for other in itertools.takewhile(lambda other: other is not output, self.system.outputs)
-            for _, term, _ in self.conclusions(other)
-        )
         groups: dict[str, tuple[str, list[str]]] = {}
         for r, term, hedges in self.conclusions(output):
-            said = self.system.rules[r].conclusions[output.name]
-            name = said.term if isinstance(said, Is) else said
-            value = self._number_of(term, f"c[{start}]", f"q{list(output.terms).index(name)}")
-            start += isinstance(term, tuple) and len(term) > 1
+            name = self.system.rules[r].term(output.name) or ""
+            if isinstance(term, Singleton):
+                value = number(term.value)
+            elif isinstance(term, Formula):
+                value = f"q{list(output.terms).index(name)}"
+            elif isinstance(term, MembershipFunction):
+                value = f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
+            else:
+                value = number(term[0]) if len(term) == 1 else f"c[{list(self.linear).index((output.name, r))}]"
             groups.setdefault(name, (value, []))[1].append(self.strength(r, hedges))
         found = []
         for value, strengths in groups.values():
@@ -249,14 +246,19 @@ class Program:
 
         return written(formula.tree)
 
-    def _number_of(self, term: Term, response: str, computed: str) -> str:
-        if isinstance(term, Singleton):
-            return number(term.value)
-        if isinstance(term, Formula):
-            return computed
-        if isinstance(term, MembershipFunction):
-            return f"inverse_{term.name}({', '.join(['s', *map(number, term.parameters)])})"
-        return number(term[0]) if len(term) == 1 else response
+    def limits(self, output: Output, parts: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+        """Return the ends to which an average or sum of these parts is clipped, None if it is not."""
+        if not output.clip and not any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
+            return None
+        infinity = self.language.infinity
+        low = f"-{infinity}" if output.low is None else number(output.low)
+        return low, infinity if output.high is None else number(output.high)
+
+    def sampled_values(self, output: Output) -> tuple[int, str]:
+        """Return at how many values the sets of an output are evaluated, and each of these, given its number ``k``."""
+        n, low, high = output.resolution or 1000, output.low or 0.0, output.high or 0.0
+        part = f"k / {n - 1}.0" if output.sampling == "points" else f"(k + 0.5) / {n}.0"
+        return n, f"{number(low)} + {number(high - low)} * ({part})"
 
     def joint_membership(self, output: Output) -> str:
         """Return the membership of ``y`` in the joined set of an output."""
@@ -282,9 +284,9 @@ class Program:
             for (low, before), (high, after) in itertools.pairwise(chosen.points):
                 share = "1.0" if low == high else f"t_min(({x} - {number(low)}) / {number(high - low)}, 1.0)"
                 line = f"{number(before)} + {number(after - before)} * {share}"
-                found = self.language.choice(f"{x} >= {number(low)}", line, found)
+                found = self.choice(f"{x} >= {number(low)}", line, found)
             last, degree = chosen.points[-1]
-            return self.language.choice(f"{x} >= {number(last)}", number(degree), found)
+            return self.choice(f"{x} >= {number(last)}", number(degree), found)
         assert isinstance(chosen, MembershipFunction)
         return f"mu_{chosen.name}({', '.join([x, *map(number, chosen.parameters)])})"
 
@@ -317,6 +319,14 @@ def _check(system: System, base: RuleBase) -> None:
 
 # ---------------------------------------------------------------------- functions in both languages
 
+_COMPARISONS = {
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "less": "<",
+    "less_equal": "<=",
+    "not_equal": "!=",
+}
 _EXPRESSIONS = {
     # sets
     "mu_gaussian(x, c, s)": "math.exp(-0.5 * ((x - c) / s) ** 2)",
@@ -376,38 +386,20 @@ _EXPRESSIONS = {
     "s_dombi(a, b)": "1 - t_dombi(1 - a, 1 - b)",
     # formulas
     "unit(a)": "0.0 if a < 0 else 1.0 if a > 1 else a",
-    "f_add(a, b)": "a + b",
-    "f_subtract(a, b)": "a - b",
-    "f_multiply(a, b)": "a * b",
+    **{f"f_{name}(a, b)": f"a {sign} b" for name, sign in {"add": "+", "subtract": "-", "multiply": "*"}.items()},
     "f_negative(a)": "-a",
     "f_abs(a)": "abs(a)",
     "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_minimum(a, b)": "a if a != a or a < b else b",
     "f_maximum(a, b)": "a if a != a or a > b else b",
-    "f_greater(a, b)": "1.0 if a > b else 0.0",
-    "f_greater_equal(a, b)": "1.0 if a >= b else 0.0",
-    "f_equal(a, b)": "1.0 if a == b else 0.0",
-    "f_not_equal(a, b)": "1.0 if a != b else 0.0",
-    "f_less_equal(a, b)": "1.0 if a <= b else 0.0",
-    "f_less(a, b)": "1.0 if a < b else 0.0",
+    **{f"f_{name}(a, b)": f"1.0 if a {sign} b else 0.0" for name, sign in _COMPARISONS.items()},
     "f_logical_and(a, b)": "1.0 if a != 0 and b != 0 else 0.0",
     "f_logical_or(a, b)": "1.0 if a != 0 or b != 0 else 0.0",
     "f_logical_not(a)": "1.0 if a == 0 else 0.0",
 }
-_C_SIGNS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.And: "&&",
-    ast.Or: "||",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
+_C_SIGNS: dict[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_C_SIGNS |= {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_C_SIGNS |= {ast.And: "&&", ast.Or: "||"}
 _C_NAMES = {"abs": "fabs", "min": "fmin", "max": "fmax", "inf": "HUGE_VAL", "pi": repr(math.pi)}
 
 
@@ -464,6 +456,9 @@ _PY_FORMULAS = {
         f"f_{name}(a)": f"float({function}(a)) if math.isfinite(a) else a"
         for name, function in {"floor": "math.floor", "ceil": "math.ceil", "round": "round"}.items()
     },
+    "centroid(y, mu, points)": "sum(v * m for v, m in zip(y, mu)) / sum(mu)",
+    "som(y, mu, points)": "y[mu.index(max(mu))]",
+    "lom(y, mu, points)": "y[len(mu) - 1 - mu[::-1].index(max(mu))]",
     # instances of a bag
     "greatest(values, alpha)": "max(values)",
     "least(values, alpha)": "min(values)",
@@ -492,8 +487,6 @@ _PY_BLOCKS = {
             total += s * value
             weight += s
     return default if weight == 0 else total if adds else total / weight""",
-    "centroid": """def centroid(y, mu, points):
-    return sum(v * m for v, m in zip(y, mu)) / sum(mu)""",
     "bisector": """def bisector(y, mu, points):
     total, left = sum(mu), 0.0
     for k, m in enumerate(mu):
@@ -510,97 +503,78 @@ _PY_BLOCKS = {
     top = max(mu)
     found = [v for v, m in zip(y, mu) if m == top]
     return sum(found) / len(found)""",
-    "som": """def som(y, mu, points):
-    return y[mu.index(max(mu))]""",
-    "lom": """def lom(y, mu, points):
-    return y[len(mu) - 1 - mu[::-1].index(max(mu))]""",
 }
+
+
+def _lines(indent: int, lines: Iterable[str]) -> str:
+    return "".join(f"{' ' * indent}{line}\n" for line in lines)
 
 
 def _python_text(program: Program, comments: Sequence[str]) -> str:
     """Return the whole module."""
     outputs = program.system.outputs
-    names = ", ".join(variable.name for variable in program.system.inputs)
-    said = ", ".join(output.name for output in outputs)
-    body = [
-        *_python_function("_truths(x)", program, program.truths()),
-        *(_python_function("_responses(x)", program, program.responses()) if program.linear else ()),
-        "def _fired(truths):",
-        *(f"    p{m} = {function}(truths[{m}], {argument})" for m, (function, argument) in enumerate(program.joins())),
-        "    return [",
-        *(f"        {strength}," for strength in program.firing()),
-        "    ]",
-        "",
-        "",
-        "def _concluded(w, c, instances):",
-        "    out = []",
-        *(f"    {line}" for output in outputs for line in _python_output(program, output)),
-        "    return out",
-        "",
-        "",
-        "def infer(x):",
-        f'    """Return the outputs ({_docstring_text(said)}) for one instance ({_docstring_text(names)})."""',
-        "    return infer_bag([x])",
-        "",
-        "",
-        "def infer_bag(instances):",
-        '    """Return the outputs for a bag: a list of instances."""',
-        "    w = _fired(list(zip(*map(_truths, instances))))",
-        *(["    responses = list(zip(*map(_responses, instances)))"] if program.linear else []),
-        "    c = [",
-        *(
-            f"        {function}(responses[{k}], {argument}),"
-            for k, (function, argument) in enumerate(program.conclusion_joins())
-        ),
-        "    ]",
-        "    return _concluded(w, c, instances)",
-    ]
-    text = "\n".join(body)
-    head = [*(f"# {comment}" for comment in comments), "import math"]
-    return "\n\n\n".join(["\n".join(head), *program.functions(text), text]) + "\n"
+    joins = (f"p{m} = {join}(truths[{m}], {argument})" for m, (join, argument) in enumerate(program.joins()))
+    concluded = (line for output in outputs for line in _python_output(program, output))
+    means = (f"{join}(responses[{k}], {argument})," for k, (join, argument) in enumerate(program.conclusion_joins()))
+    responses = ["responses = list(zip(*map(_responses, instances)))"] if program.linear else []
+    text = f'''{_python_function("_truths", program, program.truths())}\
+{_python_function("_responses", program, program.responses()) if program.linear else ""}\
+def _fired(truths):
+{_lines(4, joins)}    return [
+{_lines(8, (f"{strength}," for strength in program.firing()))}    ]
 
 
-def _docstring_text(text: str) -> str:
+def _concluded(w, c, instances):
+    out = []
+{_lines(4, concluded)}    return out
+
+
+def infer(x):
+    """Return the outputs ({_docstring_text(outputs)}) for one instance ({_docstring_text(program.system.inputs)})."""
+    return infer_bag([x])
+
+
+def infer_bag(instances):
+    """Return the outputs for a bag: a list of instances."""
+    w = _fired(list(zip(*map(_truths, instances))))
+{_lines(4, responses)}    c = [
+{_lines(8, means)}    ]
+    return _concluded(w, c, instances)'''
+    head = "\n".join([*(f"# {comment}" for comment in comments), "import math"])
+    return "\n\n\n".join([head, *program.functions(text), text]) + "\n"
+
+
+def _docstring_text(variables: Iterable[Variable | Output]) -> str:
+    text = ", ".join(variable.name for variable in variables)
     return "".join(character if character.isprintable() and character not in '"\\' else " " for character in text)
 
 
-def _python_function(head: str, program: Program, values: Sequence[str]) -> list[str]:
-    lines = [f"    v{d} = {value}" for d, value in enumerate(program.inputs())]
-    return [f"def {head}:", *lines, "    return [", *(f"        {value}," for value in values), "    ]", "", ""]
+def _python_function(name: str, program: Program, values: Sequence[str]) -> str:
+    inputs = _lines(4, (f"v{d} = {value}" for d, value in enumerate(program.inputs())))
+    return f"def {name}(x):\n{inputs}    return [\n{_lines(8, (f'{value},' for value in values))}    ]\n\n\n"
 
 
 def _python_output(program: Program, output: Output) -> list[str]:
     default = program.default(output)
-    if output.weighted:
-        parts = program.weighted_terms(output)
-        adds = "True" if output.defuzzify == "sum" else "False"
-        lines = [
-            f"{name} = sum({value} for u in instances) / len(instances)"
-            for name, value in program.computed_terms(output)
+    if not output.weighted:
+        n, y = program.sampled_values(output)
+        return [
+            f"ys = [{y} for k in range({n})]",
+            f"mu = [{program.joint_membership(output)} for y in ys]",
+            f"out.append({output.defuzzify}(ys, mu, {output.sampling == 'points'}) if max(mu) > 0 else {default})",
         ]
-        lines.append("parts = []")
-        for strength, value in parts:
-            lines += [f"s = {strength}", f"parts.append((s, {value} if s > 0 else 0.0))"]
-        lines.append(f"value = average(parts, {default}, {adds})")
-        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
-            ends = (
-                "-math.inf" if output.low is None else number(output.low),
-                "math.inf" if output.high is None else number(output.high),
-            )
-            condition = "True" if output.clip else "math.isinf(value)"
-            lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
-        if program.computed_terms(output):  # may be undefined, and then concludes nothing
-            lines.append(f"value = {default} if math.isnan(value) else value")
-        return [*lines, "out.append(value)"]
-    n = output.resolution or 1000
-    low, high = output.low or 0.0, output.high or 0.0
-    step = f"k / {n - 1}" if output.sampling == "points" else f"(k + 0.5) / {n}"
-    points = "True" if output.sampling == "points" else "False"
-    return [
-        f"ys = [{number(low)} + {number(high - low)} * ({step}) for k in range({n})]",
-        f"mu = [{program.joint_membership(output)} for y in ys]",
-        f"out.append({output.defuzzify}(ys, mu, {points}) if max(mu) > 0 else {default})",
-    ]
+    parts, computed = program.weighted_terms(output), program.computed_terms(output)
+    lines = [f"{name} = sum({value} for u in instances) / len(instances)" for name, value in computed]
+    lines.append("parts = []")
+    for strength, value in parts:
+        lines += [f"s = {strength}", f"parts.append((s, {value} if s > 0 else 0.0))"]
+    lines.append(f"value = average(parts, {default}, {output.defuzzify == 'sum'})")
+    if ends := program.limits(output, parts):
+        condition = "True" if output.clip else "math.isinf(value)"
+        lines.append(f"value = min(max(value, {ends[0]}), {ends[1]}) if {condition} else value")
+    if computed:  # may be undefined, and then concludes nothing
+        lines.append(f"value = {default} if math.isnan(value) else value")
+    return [*lines, "out.append(value)"]
 
 
 PYTHON = Language(
@@ -611,7 +585,8 @@ PYTHON = Language(
         },
         **_PY_BLOCKS,
     },
-    choice=lambda condition, then, otherwise: f"({then} if {condition} else {otherwise})",
+    choice="({1} if {0} else {2})",
+    infinity="math.inf",
     text=_python_text,
 )
 
@@ -627,20 +602,23 @@ _C_FORMULAS = {
     **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
     **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
-# Over the instances of a bag: of the numbers v[0], v[step], v[2 * step], ...
+_C_FOLDS = {  # over the instances of a bag: the start, the next value, and what is returned
+    "greatest": ("v[0]", "fmax(found, v[i * step])", "found"),
+    "least": ("v[0]", "fmin(found, v[i * step])", "found"),
+    "mean": ("0.0", "found + v[i * step]", "found / (double)n"),
+    "any_of": ("1.0", "found * (1 - v[i * step])", "1 - found"),
+    "sum_of": ("0.0", "found + v[i * step]", "fmin(found, 1.0)"),
+}
 _C_BLOCKS = {
-    "greatest": """static double greatest(const double *v, size_t n, size_t step, double alpha) {
-    double found = v[0];
+    **{
+        name: f"""static double {name}(const double *v, size_t n, size_t step, double alpha) {{
+    double found = {start};
     (void)alpha;
-    for (size_t i = 1; i < n; i++) found = fmax(found, v[i * step]);
-    return found;
-}""",
-    "least": """static double least(const double *v, size_t n, size_t step, double alpha) {
-    double found = v[0];
-    (void)alpha;
-    for (size_t i = 1; i < n; i++) found = fmin(found, v[i * step]);
-    return found;
-}""",
+    for (size_t i = 0; i < n; i++) found = {following};
+    return {result};
+}}"""
+        for name, (start, following, result) in _C_FOLDS.items()
+    },
     "soft": """static double soft(const double *v, size_t n, size_t step, double alpha) {
     double top = -HUGE_VAL, total = 0.0, weights = 0.0;
     for (size_t i = 0; i < n; i++) top = fmax(top, alpha * v[i * step]);
@@ -650,24 +628,6 @@ _C_BLOCKS = {
         weights += weight;
     }
     return total / weights;
-}""",
-    "mean": """static double mean(const double *v, size_t n, size_t step, double alpha) {
-    double total = 0.0;
-    (void)alpha;
-    for (size_t i = 0; i < n; i++) total += v[i * step];
-    return total / (double)n;
-}""",
-    "any_of": """static double any_of(const double *v, size_t n, size_t step, double alpha) {
-    double none = 1.0;
-    (void)alpha;
-    for (size_t i = 0; i < n; i++) none *= 1 - v[i * step];
-    return 1 - none;
-}""",
-    "sum_of": """static double sum_of(const double *v, size_t n, size_t step, double alpha) {
-    double total = 0.0;
-    (void)alpha;
-    for (size_t i = 0; i < n; i++) total += v[i * step];
-    return fmin(total, 1.0);
 }""",
     "most": f"""static double most(const double *v, size_t n, size_t step, double alpha) {{
     return fmin(fmax((mean(v, n, step, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0);
@@ -711,18 +671,15 @@ _C_BLOCKS = {
     for (int k = 0; k < n; k++) if (mu[k] == top) { total += y[k]; count += 1; }
     return total / count;
 }""",
-    "som": """static double som(const double *y, const double *mu, int n, int points) {
+    **{
+        name: f"""static double {name}(const double *y, const double *mu, int n, int points) {{
     int found = 0;
     (void)points;
-    for (int k = 1; k < n; k++) if (mu[k] > mu[found]) found = k;
+    for (int k = 1; k < n; k++) if (mu[k] {sign} mu[found]) found = k;
     return y[found];
-}""",
-    "lom": """static double lom(const double *y, const double *mu, int n, int points) {
-    int found = 0;
-    (void)points;
-    for (int k = 1; k < n; k++) if (mu[k] >= mu[found]) found = k;
-    return y[found];
-}""",
+}}"""
+        for name, sign in (("som", ">"), ("lom", ">="))
+    },
 }
 
 
@@ -737,58 +694,51 @@ def _c_text(program: Program, comments: Sequence[str]) -> str:
     system = program.system
     n_inputs, n_rules = len(system.inputs), len(system.rules)
     n_parts, n_linear = len(program.parts), len(program.linear)
-    body = [
-        *_c_function("truths(const double *x, double *t)", "t", program, program.truths()),
-        *(_c_function("responses(const double *x, double *c)", "c", program, program.responses()) if n_linear else ()),
-        "static void fired(const double *t, size_t n, double *w) {",
-        *(
-            f"    const double p{m} = {function}(t + {m}, n, {n_parts}, {argument});"
-            for m, (function, argument) in enumerate(program.joins())
-        ),
-        *(f"    w[{r}] = {strength};" for r, strength in enumerate(program.firing())),
-        "}",
-        "",
-        "static void concluded(const double *w, const double *c, const double *x, size_t n, double *out) {",
-        "    (void)c, (void)x, (void)n;",
-        *(f"    {line}" for k, output in enumerate(system.outputs) for line in _c_output(program, output, k)),
-        "}",
-        "",
-        f"/* One instance: x has {n_inputs} inputs, out gets {len(system.outputs)} outputs. */",
-        "void infer(const double *x, double *out) {",
-        f"    double t[{n_parts}], w[{n_rules}], c[{n_linear or 1}];",
-        "    truths(x, t);",
-        *(["    responses(x, c);"] if n_linear else ["    c[0] = 0.0;"]),
-        "    fired(t, 1, w);",
-        "    concluded(w, c, x, 1, out);",
-        "}",
-        "",
-        "/* A bag: n instances, one after the other. */",
-        "/* Returns 0, or 1 if there is no instance or no memory. */",
-        "int infer_bag(const double *x, size_t n, double *out) {",
-        f"    double w[{n_rules}], c[{n_linear or 1}];",
-        f"    double *all = n ? malloc(n * {n_parts + n_linear} * sizeof(double)) : NULL;",
-        "    if (!all) return 1;",
-        "    for (size_t i = 0; i < n; i++) {",
-        f"        truths(x + i * {n_inputs}, all + i * {n_parts});",
-        *([f"        responses(x + i * {n_inputs}, all + n * {n_parts} + i * {n_linear});"] if n_linear else []),
-        "    }",
-        "    fired(all, n, w);",
-        *(
-            f"    c[{k}] = {function}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
-            for k, (function, argument) in enumerate(program.conclusion_joins())
-        ),
-        *([] if n_linear else ["    c[0] = 0.0;"]),
-        "    free(all);",
-        "    concluded(w, c, x, n, out);",
-        "    return 0;",
-        "}",
+    joins = [
+        f"const double p{m} = {join}(t + {m}, n, {n_parts}, {argument});"
+        for m, (join, argument) in enumerate(program.joins())
     ]
-    text = "\n".join(body)
-    names = ", ".join(variable.name for variable in system.inputs)
-    said = ", ".join(output.name for output in system.outputs)
+    means = [
+        f"c[{k}] = {join}(all + n * {n_parts} + {k}, n, {n_linear}, {argument});"
+        for k, (join, argument) in enumerate(program.conclusion_joins())
+    ]
+    concluded = (_c_output(program, output, k) for k, output in enumerate(system.outputs))
+    text = f"""{_c_function("truths", "t", program, program.truths())}\
+{_c_function("responses", "c", program, program.responses()) if n_linear else ""}\
+static void fired(const double *t, size_t n, double *w) {{
+{_lines(4, joins)}{_lines(4, (f"w[{r}] = {strength};" for r, strength in enumerate(program.firing())))}}}
+
+static void concluded(const double *w, const double *c, const double *x, size_t n, double *out) {{
+    (void)c, (void)x, (void)n;
+{_lines(4, concluded)}}}
+
+/* One instance: x has {n_inputs} inputs, out gets {len(system.outputs)} outputs. */
+void infer(const double *x, double *out) {{
+    double t[{n_parts}], w[{n_rules}], c[{n_linear or 1}];
+    truths(x, t);
+    {"responses(x, c);" if n_linear else "c[0] = 0.0;"}
+    fired(t, 1, w);
+    concluded(w, c, x, 1, out);
+}}
+
+/* A bag: n instances, one after the other. */
+/* Returns 0, or 1 if there is no instance or no memory. */
+int infer_bag(const double *x, size_t n, double *out) {{
+    double w[{n_rules}], c[{n_linear or 1}];
+    double *all = n ? malloc(n * {n_parts + n_linear} * sizeof(double)) : NULL;
+    if (!all) return 1;
+    for (size_t i = 0; i < n; i++) {{
+        truths(x + i * {n_inputs}, all + i * {n_parts});
+{_lines(8, [f"responses(x + i * {n_inputs}, all + n * {n_parts} + i * {n_linear});"] if n_linear else [])}    }}
+    fired(all, n, w);
+{_lines(4, means or ["c[0] = 0.0;"])}    free(all);
+    concluded(w, c, x, n, out);
+    return 0;
+}}"""
+    names, said = (", ".join(variable.name for variable in each) for each in (system.inputs, system.outputs))
     notes = [f"/* {_safe(comment)} */" for comment in (*comments, f"Inputs: {names}. Outputs: {said}.")]
-    head = [*notes, "#include <math.h>", "#include <stddef.h>", "#include <stdlib.h>"]
-    return "\n\n".join(["\n".join(head), *program.functions(text), text]) + "\n"
+    head = "\n".join([*notes, "#include <math.h>", "#include <stddef.h>", "#include <stdlib.h>"])
+    return "\n\n".join([head, *program.functions(text), text]) + "\n"
 
 
 def _safe(text: str) -> str:
@@ -796,65 +746,50 @@ def _safe(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in re.sub(r"[*/]", "-", text).replace("\\", " "))
 
 
-def _c_function(head: str, into: str, program: Program, values: Sequence[str]) -> list[str]:
-    used = "\n".join(values)
-    inputs = [
-        f"    const double v{d} = {value};" for d, value in enumerate(program.inputs()) if re.search(rf"\bv{d}\b", used)
-    ]
-    return [
-        f"static void {head} {{",
-        *(inputs or ["    (void)x;"]),
-        *(f"    {into}[{n}] = {value};" for n, value in enumerate(values)),
-        "}",
-        "",
-    ]
+def _c_function(name: str, into: str, program: Program, values: Sequence[str]) -> str:
+    used = set(re.findall(r"\bv[0-9]+\b", "\n".join(values)))
+    inputs = [f"const double v{d} = {value};" for d, value in enumerate(program.inputs()) if f"v{d}" in used]
+    lines = [*(inputs or ["(void)x;"]), *(f"{into}[{n}] = {value};" for n, value in enumerate(values))]
+    return f"static void {name}(const double *x, double *{into}) {{\n{_lines(4, lines)}}}\n\n"
 
 
-def _c_output(program: Program, output: Output, k: int) -> list[str]:
+def _c_output(program: Program, output: Output, k: int) -> str:
     default = program.default(output)
-    if output.weighted:
-        parts = program.weighted_terms(output)
-        lines = ["{", "    double s, total = 0.0, weight = 0.0;"]
-        for name, value in program.computed_terms(output):
-            lines += [
-                f"    double {name} = 0.0;",
-                "    for (size_t i = 0; i < n; i++) {",
-                f"        const double *u = x + i * {len(program.system.inputs)};",
-                "        (void)u;",
-                f"        {name} += {value};",
-                "    }",
-                f"    {name} /= (double)n;",
-            ]
-        for strength, value in parts:
-            lines += [f"    s = {strength};", f"    if (s > 0) {{ total += s * ({value}); weight += s; }}"]
-        adds = output.defuzzify == "sum"
-        lines.append(f"    out[{k}] = weight == 0 ? {default} : {'total' if adds else 'total / weight'};")
-        if output.clip or any(value.startswith(("inverse_sigmoid", "q")) for _, value in parts):
-            ends = (
-                "-HUGE_VAL" if output.low is None else number(output.low),
-                "HUGE_VAL" if output.high is None else number(output.high),
-            )
-            condition = "" if output.clip else f"if (isinf(out[{k}])) "
-            lines.append(f"    {condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
-        if program.computed_terms(output):  # may be undefined, and then concludes nothing
-            lines.append(f"    if (out[{k}] != out[{k}]) out[{k}] = {default};")
-        return [*lines, "}"]
-    n = output.resolution or 1000
-    low, high = output.low or 0.0, output.high or 0.0
-    step = f"k / {n - 1}.0" if output.sampling == "points" else f"(k + 0.5) / {n}.0"
-    points = int(output.sampling == "points")
-    return [
-        "{",
-        f"    double ys[{n}], mu[{n}], top = 0.0;",
-        f"    for (int k = 0; k < {n}; k++) {{",
-        f"        const double y = {number(low)} + {number(high - low)} * ({step});",
-        "        ys[k] = y;",
-        f"        mu[k] = {program.joint_membership(output)};",
-        "        top = fmax(top, mu[k]);",
-        "    }",
-        f"    out[{k}] = top > 0 ? {output.defuzzify}(ys, mu, {n}, {points}) : {default};",
-        "}",
+    if not output.weighted:
+        n, y = program.sampled_values(output)
+        points = int(output.sampling == "points")
+        return f"""{{
+        double ys[{n}], mu[{n}], top = 0.0;
+        for (int k = 0; k < {n}; k++) {{
+            const double y = {y};
+            ys[k] = y;
+            mu[k] = {program.joint_membership(output)};
+            top = fmax(top, mu[k]);
+        }}
+        out[{k}] = top > 0 ? {output.defuzzify}(ys, mu, {n}, {points}) : {default};
+    }}"""
+    parts, computed = program.weighted_terms(output), program.computed_terms(output)
+    lines = [
+        f"""double {name} = 0.0;
+        for (size_t i = 0; i < n; i++) {{
+            const double *u = x + i * {len(program.system.inputs)};
+            (void)u;
+            {name} += {value};
+        }}
+        {name} /= (double)n;"""
+        for name, value in computed
     ]
+    lines += [
+        f"s = {strength};\n        if (s > 0) {{ total += s * ({value}); weight += s; }}" for strength, value in parts
+    ]
+    whole = "total" if output.defuzzify == "sum" else "total / weight"
+    lines.append(f"out[{k}] = weight == 0 ? {default} : {whole};")
+    if ends := program.limits(output, parts):
+        condition = "" if output.clip else f"if (isinf(out[{k}])) "
+        lines.append(f"{condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
+    if computed:  # may be undefined, and then concludes nothing
+        lines.append(f"if (out[{k}] != out[{k}]) out[{k}] = {default};")
+    return f"{{\n        double s, total = 0.0, weight = 0.0;\n{_lines(8, lines)}    }}"
 
 
 C = Language(
@@ -865,7 +800,8 @@ C = Language(
         },
         **_C_BLOCKS,
     },
-    choice=lambda condition, then, otherwise: f"({condition} ? {then} : {otherwise})",
+    choice="({0} ? {1} : {2})",
+    infinity="HUGE_VAL",
     text=_c_text,
 )
 
@@ -876,5 +812,5 @@ def _export(language: Language, rules: RuleBase) -> tuple[str, list[str]]:
     return language.text(Program(system_of(rules), rules, language), lost), lost
 
 
-register_format(Format(name="python", title="code", endings=(".py",), write=lambda rules: _export(PYTHON, rules)))
-register_format(Format(name="c", title="code", endings=(".c",), write=lambda rules: _export(C, rules)))
+register_format(Format("python", "code", (".py",), lambda rules: _export(PYTHON, rules)))
+register_format(Format("c", "code", (".c",), lambda rules: _export(C, rules)))

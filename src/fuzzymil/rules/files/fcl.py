@@ -58,7 +58,7 @@ from fuzzymil.inference.membership import (
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
-from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, without_rules
 from fuzzymil.rules.files._text import Piece, coefficients, fuzzy_set, interval, plain_word, unused, whole
 from fuzzymil.rules.files.fll import RESERVED, RuleReader, Terms, rule_text
 from fuzzymil.rules.premise import Expression, Is, Not, conditions
@@ -87,6 +87,8 @@ _OWN_SETS = {
 }
 """jFuzzyLogic's words, then what people write; fuzzylite's are those of FLL."""
 
+_SETS = {name.upper(): entry for name, entry in sets.FLL.items()} | _OWN_SETS
+
 _CALL = re.compile(r"\b[A-Z][A-Z0-9]*\b(?=\s*\()")  # functions in capitals, as jFuzzyLogic has them
 _SETTINGS = {"AND", "OR", "ACT", "ACCU", "ENABLED", "METHOD", "DEFAULT"}
 
@@ -105,14 +107,9 @@ def read(text: str, block: str | None = None) -> System:
     rules = _rules(blocks, variables, outputs)
     end = Piece(given.source, given.end, given.end)
     t_norm = _word(shared, "AND", WORDS.t_norms) or "min"
-    return System(
-        inputs=tuple(variables),
-        outputs=tuple(outputs),
-        rules=tuple(rules) or (without_rules(outputs, end),),
-        t_norm=t_norm,
-        s_norm=_word(shared, "OR", WORDS.s_norms) or DUAL[t_norm],
-        limited=False,
-    )
+    s_norm = _word(shared, "OR", WORDS.s_norms) or DUAL[t_norm]
+    every = tuple(rules) or (without_rules(outputs, end),)
+    return System(tuple(variables), tuple(outputs), every, t_norm, s_norm, limited=False)
 
 
 # ---------------------------------------------------------------------- blocks and their statements
@@ -201,8 +198,7 @@ def _variable_blocks(blocks: list[Block], section: str, kind: str) -> list[Block
         if name not in names:
             raise block.head.error(f"{kind} describes {name!r:.60}, which {section} does not declare.")
     if not names:
-        first = blocks[0].head if blocks else None
-        where = first or Piece("", 0, 0)
+        where = blocks[0].head if blocks else Piece("", 0, 0)
         raise where.error(f"The text declares no variable in {section}.")
     return [described.get(name, Block(kind, token, [])) for name, token in names.items()]
 
@@ -272,25 +268,17 @@ def _term(tokens: list[Piece], inputs: list[str], before: list[str] | None) -> T
         values = [token.number(f"a coefficient of {first}") for token in numbers]
         values = values[:-1] if len(values) == len(inputs) + 2 else values
         return coefficients(first, values, {first.text: len(inputs) + 1 if word == "LINEAR" else 1})
-    if word == "FUNCTION" or (weighted and not _is_set(word)):
+    if word == "FUNCTION" or (weighted and word != "(" and word not in _SETS):
         start = tokens[1] if word == "FUNCTION" and len(tokens) > 1 else first
         return _formula(Piece(first.source, start.start, tokens[-1].end), inputs, before)
     if first.text == "(" or word == "SINGLETONS":
         return _points(tokens if first.text == "(" else tokens[1:])
     if len(tokens) == 1:
         return fuzzy_set(first, Singleton, [first.number("a number or a fuzzy set")])
-    known = {name.upper(): (name, entry) for name, entry in sets.FLL.items()} | {
-        name: (name, entry) for name, entry in _OWN_SETS.items()
-    }
-    if word not in known:
+    if word not in _SETS:
         raise first.unknown("fuzzy set", (*_OWN_SETS, *sets.FLL))
-    name, entry = known[word]
     values = [token.number(f"a parameter of {first}", finite=False) for token in numbers]
-    return sets.read_set(first, name, values, {name: entry})
-
-
-def _is_set(word: str) -> bool:
-    return word == "(" or word in _OWN_SETS or word in {name.upper() for name in sets.FLL}
+    return sets.read_set(first, word, values, _SETS)
 
 
 def _formula(where: Piece, inputs: list[str], before: list[str] | None) -> Term:
@@ -311,15 +299,13 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
     where = tokens[0]
     numbers = [token.number("a number") for token in tokens if token.text not in ("(", ")", ",")]
     found = fuzzy_set(where, Discrete, numbers)
-    values, degrees = tuple(numbers[::2]), tuple(numbers[1::2])
-    shapes: Mapping[tuple[float, ...], type[MembershipFunction]] = {
-        (0.0, 1.0, 0.0): Triangular,
-        (0.0, 1.0, 1.0, 0.0): Trapezoidal,
-    }
-    if degrees in shapes:
-        return shapes[degrees](*values)
-    if degrees in ((0.0, 1.0), (1.0, 0.0)) and values[0] != values[1]:
-        return Ramp(*(values if degrees == (0.0, 1.0) else reversed(values)))
+    match numbers:
+        case [a, 0.0, b, 1.0] | [b, 1.0, a, 0.0] if a != b:
+            return Ramp(a, b)
+        case [a, 0.0, b, 1.0, c, 0.0]:
+            return Triangular(a, b, c)
+        case [a, 0.0, b, 1.0, c, 1.0, d, 0.0]:
+            return Trapezoidal(a, b, c, d)
     return found
 
 
@@ -355,13 +341,9 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
 
 def _default(block: Block) -> tuple[float, bool]:
     """Return the default (NaN if there is none), and whether the previous value is kept."""
-    value, hold = math.nan, False
-    for token in _value_of(block, "DEFAULT") or ():
-        if token.text.upper() == "NC":
-            hold = True
-        elif token.text != "|":
-            value = token.number("a number", finite=False)
-    return value, hold
+    said = [token for token in _value_of(block, "DEFAULT") or () if token.text != "|"]
+    values = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
+    return (values or [math.nan])[-1], len(values) < len(said)
 
 
 def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> tuple[float | None, float | None]:
@@ -450,14 +432,9 @@ class _FclRule(RuleReader):
 
 # ---------------------------------------------------------------------- writing
 
-_KEYWORDS = (
-    RESERVED
-    | {word.lower() for pair in _BLOCKS.items() for word in pair}
-    | {
-        *("function_block", "end_function_block", "term", "range", "method", "default", "accu", "lock", "enabled"),
-        *("rule", "act", "real"),
-    }
-)
+_KEYWORDS = RESERVED | {word.lower() for pair in _BLOCKS.items() for word in pair}
+_KEYWORDS |= {"function_block", "end_function_block", "term", "range", "method", "default", "accu", "lock", "enabled"}
+_KEYWORDS |= {"rule", "act", "real"}
 
 
 class _Writer(Writer):
@@ -471,9 +448,8 @@ class _Writer(Writer):
     def text(self, comments: Iterable[str] = ()) -> str:
         system = self.system
         if system.limited or system.activation != "general":
-            what = (
-                "clip inputs to their ranges (limited=True)" if system.limited else f"have {system.activation!r} rules"
-            )
+            clips = "clip inputs to their ranges (limited=True)"
+            what = clips if system.limited else f"have {system.activation!r} rules"
             raise ParameterError(f"FCL cannot {what}: change that, or save the rules as .json, .rules or .fll.")
         self.check_singletons()
         text = [f"// {comment}" for comment in comments]
@@ -481,36 +457,33 @@ class _Writer(Writer):
         text += ["END_VAR", "", "VAR_OUTPUT", *(f"  {name} : REAL;" for name in self.outputs.values()), "END_VAR"]
         for variable in system.inputs:
             text += ["", f"FUZZIFY {self.inputs[variable.name]}", *_range_text(variable)]
-            text += [*self._terms(variable.terms, self.input_terms[variable.name]), "END_FUZZIFY"]
+            text += [*self._terms(variable), "END_FUZZIFY"]
         for output in system.outputs:
-            names = self.variables if output.weighted else None
             text += ["", f"DEFUZZIFY {self.outputs[output.name]}", *_range_text(output)]
-            text += [*self._terms(output.terms, self.output_terms[output.name], names), *self._method(output)]
+            text += [*self._terms(output, self.variables if output.weighted else None), *self._method(output)]
             text.append("END_DEFUZZIFY")
-        text += ["", "RULEBLOCK rules"]
-        text += [
-            f"  AND : {self.operator('T-norm', system.t_norm)};",
-            f"  OR : {self.operator('S-norm', system.s_norm)};",
-        ]
+        text += ["", "RULEBLOCK rules", f"  AND : {self.operator('T-norm', system.t_norm)};"]
+        text.append(f"  OR : {self.operator('S-norm', system.s_norm)};")
         sets = [output for output in system.outputs if not output.weighted]
         for key, name in (("ACT", "implication"), ("ACCU", "accumulation")):
             ours = self.shared_setting(name, sets)
             if ours is not None:
                 text.append(f"  {key} : {self.operator(name, ours)};")
-        for position, rule in enumerate(system.rules, start=1):
-            text.append(f"  RULE {position} : {self._rule(position, rule)};")
+        text += [f"  RULE {position} : {self._rule(position, rule)};" for position, rule in enumerate(system.rules, 1)]
         return "\n".join([*text, "END_RULEBLOCK", "", "END_FUNCTION_BLOCK", ""])
 
     def changes(self) -> list[str]:
         system = self.system
         changes = self.name_changes()
-        words = {self._set(term)[0] for variable in system.inputs for term in variable.terms.values()}
-        words |= {
-            self._set(term)[0]
-            for output in system.outputs
-            for term in output.terms.values()
-            if not (output.weighted and isinstance(term, Formula))  # every reader knows formulas of inputs
-        }
+        terms = [term for variable in system.inputs for term in variable.terms.values()]
+        for output in system.outputs:  # every reader knows formulas of inputs
+            own = output.terms.values()
+            terms += [
+                term
+                for term in own
+                if isinstance(term, MembershipFunction) and not (output.weighted and isinstance(term, Formula))
+            ]
+        words = {self._set(term)[0] for term in terms}
         beyond = sorted(words - set(_OWN_SETS) - {"", "points"})
         if beyond:
             changes.append(
@@ -522,11 +495,9 @@ class _Writer(Writer):
             changes.append("The resolution of outputs is not kept.")
         return changes
 
-    def _terms(
-        self, terms: Mapping[str, Term], words: Mapping[str, str], names: Mapping[str, str] | None = None
-    ) -> list[str]:
+    def _terms(self, owner: Variable | Output, names: Mapping[str, str] | None = None) -> list[str]:
         """Return the terms of a variable; those of an output that is a number are computed from ``names``."""
-        return [f"  TERM {words[name]} := {self._term(term, names)};" for name, term in terms.items()]
+        return [f"  TERM {name} := {self._term(term, names)};" for name, term in self.terms(owner)]
 
     def _term(self, term: Term, names: Mapping[str, str] | None) -> str:
         if isinstance(term, Singleton):
@@ -540,9 +511,9 @@ class _Writer(Writer):
         parts = [f"{number(slope)}*{name}" for slope, name in zip(term[1:], self.inputs.values(), strict=True)]
         return f"FUNCTION {' + '.join([number(term[0]), *parts])}".replace("+ -", "- ")
 
-    def _set(self, term: Term) -> tuple[str, str]:
+    def _set(self, term: MembershipFunction) -> tuple[str, str]:
         """Return the word for a set ("points" where it has none), and the whole text."""
-        if not isinstance(term, MembershipFunction) or isinstance(term, Singleton):
+        if isinstance(term, Singleton):
             return "", ""
         points: list[tuple[float, float]] = []
         if isinstance(term, Discrete):
@@ -573,10 +544,9 @@ class _Writer(Writer):
         return [*lines, *(["  LOCK : RANGE;"] if output.clip else [])]
 
     def _rule(self, position: int, rule: SystemRule) -> str:
-        system = self.system
         if any(isinstance(conclusion, Is) for conclusion in rule.conclusions.values()):
             raise self.error(position, ": its conclusion has hedges.")
-        premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+        premise = self.premise(rule)
         if premise is None:
             raise self.error(position, ": it has NOT before parentheses, and the norms are not dual.")
         condition, _, conclusion = rule_text(rule._replace(premise=premise), self).partition(" then ")

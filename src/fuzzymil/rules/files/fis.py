@@ -47,7 +47,7 @@ from fuzzymil.inference.membership import Arithmetic, Formula, MembershipFunctio
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
-from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, without_rules
 from fuzzymil.rules.files._text import Piece, coefficients, interval, lines, unused, whole
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Not, Or, conditions, simplified
 from fuzzymil.rules.rule import Variable
@@ -137,14 +137,9 @@ def read(text: str) -> System:
     said = {output.name: list(output.terms) for output in outputs}
     statements = [_rule(line, asked, names, said) for line in rules]
     t_norm, s_norm = about.meaning("AndMethod", WORDS.t_norms, "min"), about.meaning("OrMethod", WORDS.s_norms, "")
-    return System(
-        inputs=tuple(inputs),
-        outputs=tuple(_with_complements(output, statements) for output in outputs),
-        rules=tuple(statements) or (without_rules(outputs, about.head),),
-        t_norm=t_norm,
-        s_norm=s_norm or DUAL[t_norm],
-        limited=False,
-    )
+    every = tuple(statements) or (without_rules(outputs, about.head),)
+    said_outputs = tuple(_with_complements(output, statements) for output in outputs)
+    return System(tuple(inputs), said_outputs, every, t_norm, s_norm or DUAL[t_norm], limited=False)
 
 
 # ---------------------------------------------------------------------- sections
@@ -176,14 +171,9 @@ def _sections(text: Piece) -> tuple[dict[str, _Section], list[Piece]]:
             if word in found[name].entries:
                 if not re.fullmatch(r"MF[0-9]{1,9}", word):
                     raise key.error(f"{word} appears twice.")
-                word = _next_key(found[name].entries)  # numbered wrongly, as in one of MATLAB's own files
+                word = f"MF{1 + sum(each.startswith('MF') for each in found[name].entries)}"  # as in a file of MATLAB's
             found[name].entries[word] = value  # unknown entries are ignored
     return found, rules
-
-
-def _next_key(entries: Mapping[str, Piece]) -> str:
-    """Return the key of the next term."""
-    return f"MF{1 + sum(key.startswith('MF') for key in entries)}"
 
 
 def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
@@ -384,11 +374,13 @@ class _Writer(Writer):
     def text(self, comments: Iterable[str] = ()) -> str:
         system = self.system
         weighted = self._check()
+        terms = [term for output in system.outputs for term in self._terms(output).values()]
+        numbers = "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
         text = [f"% {comment}" for comment in comments]
         text += [
             "[System]",
             "Name='rules'",
-            f"Type='{self._type() if weighted else 'mamdani'}'",
+            f"Type='{numbers if weighted else 'mamdani'}'",
             "Version=2.0",
             f"NumInputs={len(system.inputs)}",
             f"NumOutputs={len(system.outputs)}",
@@ -396,21 +388,20 @@ class _Writer(Writer):
             f"AndMethod='{self.operator('T-norm', system.t_norm)}'",
             f"OrMethod='{self.operator('S-norm', system.s_norm)}'",
         ]
-        for key, name in (("ImpMethod", "implication"), ("AggMethod", "accumulation"), ("DefuzzMethod", "defuzzify")):
-            if weighted and name != "defuzzify":
-                word = {"implication": "prod", "accumulation": "sum"}[name]
-            else:
-                what = name.replace("defuzzify", "defuzzifier")
-                word = self.operator(what, str(self.shared_setting(name, system.outputs)))
+        for key, name, what, of_numbers in (
+            ("ImpMethod", "implication", "implication", "prod"),
+            ("AggMethod", "accumulation", "accumulation", "sum"),
+            ("DefuzzMethod", "defuzzify", "defuzzifier", ""),
+        ):
+            shared = of_numbers and weighted
+            word = of_numbers if shared else self.operator(what, str(self.shared_setting(name, system.outputs)))
             text.append(f"{key}='{word}'")
         for position, variable in enumerate(system.inputs, start=1):
             text += self._section("Input", position, variable, _input_range(variable))
         for position, output in enumerate(system.outputs, start=1):
             ends = _output_range(output)
             text += self._section("Output", position, output, ends)
-            text += [
-                f"{key}=1" for key, is_set in (("LockRange", output.clip), ("LockPrevious", output.hold)) if is_set
-            ]
+            text += ["LockRange=1"] * output.clip + ["LockPrevious=1"] * output.hold
             otherwise = 0.0 if output.defuzzify == "sum" else _middle(*ends)
             if output.weighted and output.default != otherwise:
                 text.append(f"Default={number(output.default)}")
@@ -420,8 +411,7 @@ class _Writer(Writer):
     def changes(self) -> list[str]:
         system = self.system
         changes = self.name_changes()
-        unknown = [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]
-        if unknown:
+        if unknown := [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]:
             changes.append(
                 f"A .fis file needs a range for every input: {listed(unknown)} without one "
                 "get the range that their sets cover."
@@ -432,15 +422,11 @@ class _Writer(Writer):
         beyond |= {output.accumulation for output in sampled} - {"algebraic", "max", "sum"}
         if beyond:
             changes.append(f"MATLAB does not support the norms {listed(sorted(beyond))}; fuzzylite does.")
-        terms: list[Term] = [term for variable in system.inputs for term in variable.terms.values()]
-        terms += [term for output in system.outputs for term in self._terms(output).values()]
-        words = {
-            self.set(term, {})[0]
-            for term in terms
-            if isinstance(term, MembershipFunction) and not isinstance(term, Singleton)
-        }
-        if words - sets.MATLAB:
-            changes.append(f"MATLAB does not support the sets {listed(sorted(words - sets.MATLAB))}; fuzzylite does.")
+        owners: list[Variable | Output] = [*system.inputs, *system.outputs]
+        terms = [term for owner in owners for term in self._terms(owner).values() if not isinstance(term, Singleton)]
+        words = {self.set(term, {})[0] for term in terms if isinstance(term, MembershipFunction)}
+        if unknown := sorted(words - set(sets.MATLAB)):
+            changes.append(f"MATLAB does not support the sets {listed(unknown)}; fuzzylite does.")
         if ramps := words & {"linsmf", "linzmf"}:
             changes.append(
                 f"fuzzylite does not read MATLAB's words for ramps ({listed(sorted(ramps))}); for it, write FLL."
@@ -466,10 +452,10 @@ class _Writer(Writer):
     def _check(self) -> bool:
         """Return whether outputs are averages or sums; raise `ParameterError` for what the format cannot express."""
         system = self.system
-        clipped = [f"{v.name!r:.60}" for v in system.inputs if system.limited and (v.low, v.high) != (None, None)]
-        if clipped:
+        ranges = [f"{v.name!r:.60}" for v in system.inputs if (v.low, v.high) != (None, None)]
+        if system.limited and ranges:
             raise ParameterError(
-                f"A .fis file cannot clip values to the range of {listed(clipped)} (limited=True): write "
+                f"A .fis file cannot clip values to the range of {listed(ranges)} (limited=True): write "
                 "dataclasses.replace(rules, limited=False), or use another format."
             )
         kinds = {output.weighted for output in system.outputs}
@@ -479,7 +465,7 @@ class _Writer(Writer):
             raise ParameterError(f"A .fis file cannot express activation={system.activation!r}: all rules take part.")
         for output in system.outputs:
             concluded = [term for rule in system.rules if (term := rule.term(output.name)) is not None]
-            repeated = [term for term in dict.fromkeys(concluded) if concluded.count(term) > 1]
+            repeated = [term for term in concluded if concluded.count(term) > 1]
             if output.weighted and output.accumulation != "sum" and repeated:
                 raise ParameterError(
                     f"A .fis file adds up the strengths of the rules that conclude {repeated[0]!r:.60} of "
@@ -487,10 +473,6 @@ class _Writer(Writer):
                     "dataclasses.replace(rules, accumulation='sum'), or use another format."
                 )
         return kinds == {True}
-
-    def _type(self) -> str:
-        terms = [term for output in self.system.outputs for term in self._terms(output).values()]
-        return "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
 
     def _terms(self, variable: Variable | Output) -> dict[str, Term]:
         """Return the terms of a variable; those of a number are constants and linear functions where they can be."""
@@ -531,7 +513,7 @@ class _Writer(Writer):
 
     def _rule(self, position: int, rule: SystemRule) -> str:
         system = self.system
-        premise = negations_inside(rule.premise, dual=system.s_norm == DUAL.get(system.t_norm))
+        premise = self.premise(rule)
         flat = None if premise is None else _flat(premise)
         if flat is None:
             raise self.error(
@@ -546,11 +528,10 @@ class _Writer(Writer):
         right = []
         modified: tuple[str, ...] = ()  # a hedge also holds for the conclusions that follow
         for output in system.outputs:
-            conclusion = rule.conclusions.get(output.name)
-            if conclusion is None:
+            term, hedges = rule.term(output.name), rule.hedges(output.name)
+            if term is None:
                 right.append("0")
                 continue
-            hedges, term = (conclusion.hedges, conclusion.term) if isinstance(conclusion, Is) else ((), conclusion)
             own = hedges[: len(hedges) - len(modified)]
             if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
                 raise self.error(
@@ -612,19 +593,15 @@ def _flat(premise: Expression) -> list[Is] | None:
         else:
             yield node
 
-    found = list(parts(premise))
-    parts_of_rule = [_without_pairs(part) if isinstance(part, Is) else part for part in found]
-    sayable = [part for part in parts_of_rule if isinstance(part, Is) and _fraction(part.hedges) is not None]
-    variables = {condition.variable for condition in sayable}
-    return sayable if len(found) == len(sayable) == len(variables) else None
-
-
-def _without_pairs(condition: Is) -> Is:
-    """Return a condition without *not not*."""
-    hedges = condition.hedges
-    while hedges[:2] == ("not", "not"):
-        hedges = hedges[2:]
-    return Is(condition.variable, condition.term, hedges)
+    found, sayable = list(parts(premise)), []
+    for part in found:
+        if isinstance(part, Is):
+            hedges = part.hedges
+            while hedges[:2] == ("not", "not"):
+                hedges = hedges[2:]
+            if _fraction(hedges) is not None:
+                sayable.append(Is(part.variable, part.term, hedges))
+    return sayable if len(found) == len(sayable) == len({part.variable for part in sayable}) else None
 
 
 register_exchange_format("fis", (".fis",), read, _Writer)

@@ -43,14 +43,16 @@ from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules.conclusion import check_activation
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
-from fuzzymil.rules.files._system import Output, System, SystemRule, Term, negations_inside, without_rules
+from fuzzymil.rules.files._system import Output, System, SystemRule, Term, without_rules
 from fuzzymil.rules.files._text import Piece, coefficients, interval, lines, plain_word, unused, whole
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth
+from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth, inside
 from fuzzymil.rules.rule import Variable
 
 WORDS = Words("FLL", s_norms={"NormalizedSum": "bounded"})
-ACTIVATIONS = ("General", "First", "Last", "Highest", "Lowest", "Proportional", "Threshold")
+ACTIVATIONS = {"First": "1 0", "Last": "1 0", "Highest": "1", "Lowest": "1"}
+ACTIVATIONS |= dict.fromkeys(("General", "Proportional", "Threshold"), "")
+"""The ways of activation, and what their numbers are if there are none."""
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "Engine": ("description",),
@@ -77,18 +79,15 @@ class _Section(NamedTuple):
         found = self.entries.get(key)
         return found[0] if found and found[0].text not in ("", "none") else None
 
-    def meaning(self, key: str, known: Mapping[str, T]) -> T | None:
+    def meaning(self, key: str, known: Mapping[str, T], default: T | None = None) -> T | None:
         """Return the meaning of the word under a key."""
         word = self.one(key)
-        if word is None:
-            return None
-        if word.text not in known:
+        if word is not None and word.text not in known:
             raise word.unknown(key, known)
-        return known[word.text]
+        return default if word is None else known[word.text]
 
-    def is_set(self, key: str, default: bool) -> bool:
-        found = self.meaning(key, {"true": True, "false": False})
-        return default if found is None else found
+    def is_set(self, key: str, default: bool = False) -> bool:
+        return bool(self.meaning(key, {"true": True, "false": False}, default))
 
 
 def read(text: str) -> System:
@@ -98,7 +97,7 @@ def read(text: str) -> System:
     end = everything.part(everything.end, everything.end)
     inputs, limited = _inputs(sections["InputVariable"])
     outputs = _outputs(sections["OutputVariable"], [variable.name for variable in inputs], end)
-    blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", True)]
+    blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", default=True)]
     rules, s_norms = _rules(blocks, inputs, outputs)
     t_norm = _shared_operator(blocks, "conjunction", WORDS.t_norms)
     s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
@@ -157,7 +156,7 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
 
 
 def _name(section: _Section) -> str:
-    if not section.is_set("enabled", True):
+    if not section.is_set("enabled", default=True):
         raise section.name.error("This variable is disabled: enable it, or remove it and its rules.")
     if len(section.name.words()) != 1 or set("()") & set(section.name.text):
         raise section.name.error(f"{section.kind} needs a name of one word, without parentheses.")
@@ -176,17 +175,13 @@ def _range(section: _Section) -> tuple[float | None, float | None]:
 
 def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
     """Return the variables, and whether values are clipped to their ranges."""
-    ranges = [_range(section) for section in sections]
-    locked = [
-        section.is_set("lock-range", False) and ends != (None, None)
-        for section, ends in zip(sections, ranges, strict=True)
+    locked = [section.is_set("lock-range") and _range(section) != (None, None) for section in sections]
+    ranges = [
+        _range(section) if lock or not any(locked) else (None, None)
+        for section, lock in zip(sections, locked, strict=True)
     ]
-    limited = any(locked)
-    found = []
-    for section, ends, lock in zip(sections, ranges, locked, strict=True):
-        low, high = ends if lock or not limited else (None, None)
-        found.append(Variable(_name(section), _terms(section, _set), low, high))
-    return tuple(found), limited
+    both = zip(sections, ranges, strict=True)
+    return tuple(Variable(_name(section), _terms(section, _set), *ends) for section, ends in both), any(locked)
 
 
 def _terms(section: _Section, value_of: Callable[[Piece, Piece], T]) -> dict[str, T]:
@@ -254,8 +249,8 @@ def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
         high,
         value,
         **method,
-        clip=section.is_set("lock-range", False) and weighted,
-        hold=section.is_set("lock-previous", False),
+        clip=section.is_set("lock-range") and weighted,
+        hold=section.is_set("lock-previous"),
     )
 
 
@@ -274,12 +269,10 @@ def _method(section: _Section) -> dict[str, Any]:
         raise kind.unknown("defuzzifier", (*WORDS.weighted, *WORDS.defuzzifiers))
     if aggregation is None:
         raise section.name.error("The output of a Mamdani system needs an aggregation ('aggregation: Maximum').")
-    resolution = None
-    if words:
-        count = words[0].number("the number of cells")
-        if len(words) > 1 or count != int(count) or count < 2:
-            raise words[0].error("Expected one integer of at least 2.")
-        resolution = int(count)
+    count = words[0].number("the number of cells") if words else None
+    if count is not None and (len(words) > 1 or count != int(count) or count < 2):
+        raise words[0].error("Expected one integer of at least 2.")
+    resolution = None if count is None else int(count)
     return {"defuzzify": WORDS.defuzzifiers[kind.text], "accumulation": aggregation, "resolution": resolution}
 
 
@@ -316,11 +309,8 @@ def _with_implications(
     """Return the outputs with the implications of the blocks that conclude them."""
     found = []
     for output, section in zip(outputs, sections, strict=True):
-        concluding = [
-            block
-            for block, own in zip(blocks, rules, strict=True)
-            if any(output.name in rule.conclusions for rule in own)
-        ]
+        both = zip(blocks, rules, strict=True)
+        concluding = [block for block, own in both if any(output.name in rule.conclusions for rule in own)]
         chosen = _shared_operator(concluding, "implication", WORDS.t_norms)
         if chosen is None and concluding and not output.weighted:
             raise section.name.error("A Mamdani system needs an implication ('implication: Minimum' in the RuleBlock).")
@@ -330,24 +320,19 @@ def _with_implications(
 
 def _activation(blocks: list[_Section]) -> str:
     """Return how rules are activated, in our words."""
-    found = []
-    for block in blocks:
-        said = block.one("activation")
-        if said is not None:
-            kind, *words = said.words()
-            if kind.text not in ACTIVATIONS:
-                raise kind.unknown("activation", ACTIVATIONS)
-            defaults = {"First": ["1", "0"], "Last": ["1", "0"], "Highest": ["1"], "Lowest": ["1"]}.get(kind.text, [])
-            numbers = [word.text for word in words] or defaults
-            text = " ".join([kind.text.lower(), *(_short(number) for number in numbers)])
-            try:
-                found.append((check_activation(text), said))
-            except ParameterError as problem:
-                raise said.error(str(problem)) from None
-    ways = {text for text, _ in found}
-    if ways - {"general"} and len(blocks) > 1:
-        raise found[-1][1].error("With several rule blocks, only the activation General is supported.")
-    return next(iter(ways), "general")
+    found = "general"
+    for said in filter(None, (block.one("activation") for block in blocks)):
+        kind, *words = said.words()
+        if kind.text not in ACTIVATIONS:
+            raise kind.unknown("activation", ACTIVATIONS)
+        numbers = [word.text for word in words] or ACTIVATIONS[kind.text].split()
+        try:
+            found = check_activation(" ".join([kind.text.lower(), *map(_short, numbers)]))
+        except ParameterError as problem:
+            raise said.error(str(problem)) from None
+        if found != "general" and len(blocks) > 1:
+            raise said.error("With several rule blocks, only the activation General is supported.")
+    return found
 
 
 def _short(number: str) -> str:
@@ -361,9 +346,8 @@ def _shared_operator(blocks: Iterable[_Section], key: str, known: Mapping[str, s
     """Return the operator that the blocks share; blocks without one are ignored."""
     found = None
     for block in blocks:
-        chosen = block.meaning(key, known)
-        where = block.one(key)
-        if chosen is not None and where is not None and found not in (None, chosen):
+        chosen, where = block.meaning(key, known), block.one(key)
+        if where is not None and found not in (None, chosen):
             raise where.error(f"All rule blocks must have the same {key}.")
         found = chosen or found
     return found
@@ -373,11 +357,9 @@ def _needs_norms(premise: Expression, block: _Section, line: Piece, *, chained: 
     open_parts = [premise]
     while open_parts:
         node = open_parts.pop()
-        if isinstance(node, And | Or):
-            open_parts.extend(node.parts)
-            key = "conjunction" if isinstance(node, And) else "disjunction"
-            if len(node.parts) > 1 and block.one(key) is None and not chained:
-                word = "and" if isinstance(node, And) else "or"
+        open_parts.extend(inside(node))
+        for kind, word, key in ((And, "and", "conjunction"), (Or, "or", "disjunction")):
+            if isinstance(node, kind) and len(inside(node)) > 1 and block.one(key) is None and not chained:
                 raise line.error(f"The rule joins conditions by {word!r}, but its block has no {key}.")
 
 
@@ -427,12 +409,10 @@ class RuleReader:
 
     def name(self, what: str, known: Mapping[str, object], where: str = "") -> str:
         token = self.token
+        if not token.text:
+            raise token.error(f"Expected {what}{where}, found the end of the rule.")
         if token.text not in known:
-            raise (
-                token.unknown(what, known, where)
-                if token.text
-                else token.error(f"Expected {what}{where}, found the end of the rule.")
-            )
+            raise token.unknown(what, known, where)
         self.place += 1
         return token.text
 
@@ -467,16 +447,13 @@ class RuleReader:
         return [SystemRule(premise, conclusions, weight, self.text) for conclusions in found]
 
     def premise(self) -> Expression:
-        parts = [self.all_of()]
-        while self.skip("or"):
-            parts.append(self.all_of())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-    def all_of(self) -> Expression:
-        parts = [self.part()]
-        while self.skip("and"):
-            parts.append(self.part())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        alternatives = list[Expression]()
+        while not alternatives or self.skip("or"):
+            parts = [self.part()]
+            while self.skip("and"):
+                parts.append(self.part())
+            alternatives.append(parts[0] if len(parts) == 1 else And(tuple(parts)))
+        return alternatives[0] if len(alternatives) == 1 else Or(tuple(alternatives))
 
     def part(self) -> Expression:
         opening = self.token
@@ -514,9 +491,9 @@ class RuleReader:
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
         term = self.name("term", known[variable], f" of {variable!r:.60}")
-        return (
-            Is(variable, term, tuple(hedges)) if known is self.inputs else self.condition_on_output(start, term, hedges)
-        )
+        if known is self.inputs:
+            return Is(variable, term, tuple(hedges))
+        return self.condition_on_output(start, term, hedges)
 
     def condition_on_output(self, where: Piece, term: str, hedges: list[str]) -> Expression:
         """Return the condition that the rules before this one conclude a term of an output."""
@@ -558,20 +535,20 @@ class _Writer(Writer):
                 "  enabled: true",
                 f"  range: {_range_text(variable.low, variable.high)}",
                 f"  lock-range: {_yes(locked)}",
-                *self._terms(variable.terms, self.input_terms[variable.name]),
+                *self.term_lines(variable),
             ]
         for output in system.outputs:
-            names = self.variables if output.weighted else None
+            added = output.weighted and output.accumulation == "sum"
             text += [
                 f"OutputVariable: {self.outputs[output.name]}",
                 "  enabled: true",
                 f"  range: {_range_text(output.low, output.high)}",
                 f"  lock-range: {_yes(output.clip)}",
-                f"  aggregation: {self._accumulation(output)}",
+                f"  aggregation: {'none' if added else self.operator('accumulation', output.accumulation)}",
                 f"  defuzzifier: {self._defuzzifier(output)}",
                 f"  default: {number(output.default)}",
                 f"  lock-previous: {_yes(output.hold)}",
-                *self._terms(output.terms, self.output_terms[output.name], names),
+                *self.term_lines(output, self.variables if output.weighted else None),
             ]
         implications = sorted({output.implication for output in system.outputs if not output.weighted})
         for n, implication in enumerate(implications or [None]):
@@ -584,30 +561,26 @@ class _Writer(Writer):
                 f"  disjunction: {self.operator('S-norm', system.s_norm)}",
                 f"  implication: {'none' if implication is None else self.operator('implication', implication)}",
                 f"  activation: {self._activation(len(implications))}",
-                *(
-                    f"  rule: {self._rule(position, rule._replace(conclusions=conclusions))}"
-                    for position, rule in enumerate(system.rules, start=1)
-                    for conclusions in self._apart({k: v for k, v in rule.conclusions.items() if k in own})
-                ),
             ]
+            for position, rule in enumerate(system.rules, start=1):
+                said = {name: term for name, term in rule.conclusions.items() if name in own}
+                apart = (rule._replace(conclusions=conclusions) for conclusions in self._apart(said))
+                text += [f"  rule: {self._rule(position, each)}" for each in apart]
         return "\n".join(text) + "\n"
 
     def changes(self) -> list[str]:
-        changes = self.name_changes()
-        if any(output.sampling == "points" and not output.weighted for output in self.system.outputs):
-            changes.append(
-                "Sets are evaluated at points that include both ends of the range (sampling='points'); FLL evaluates "
-                "them in the middle of cells, so that outputs differ a little."
-            )
-        return changes + self.number_changes()
+        sampled = [
+            "Sets are evaluated at points that include both ends of the range (sampling='points'); FLL evaluates them "
+            "in the middle of cells, so that outputs differ a little."
+        ]
+        points = any(output.sampling == "points" and not output.weighted for output in self.system.outputs)
+        return [*self.name_changes(), *(sampled if points else []), *self.number_changes()]
 
-    def _terms(
-        self, terms: Mapping[str, Term], words: Mapping[str, str], names: Mapping[str, str] | None = None
-    ) -> list[str]:
-        """Return the terms of a variable; formulas are numbers, computed from variables, if ``names`` are given."""
-        return [f"  term: {words[name]} {self._term(term, names)}" for name, term in terms.items()]
+    def term_lines(self, owner: Variable | Output, names: Mapping[str, str] | None = None) -> list[str]:
+        return [f"  term: {name} {self._term(term, names)}" for name, term in self.terms(owner)]
 
     def _term(self, term: Term, names: Mapping[str, str] | None) -> str:
+        """Return the text of a term; a formula is a number, computed from variables, if ``names`` are given."""
         if names is not None and isinstance(term, Singleton):
             term = term.parameters
         if isinstance(term, MembershipFunction):
@@ -615,11 +588,6 @@ class _Writer(Writer):
             return " ".join((kind, *values))
         kind, numbers = ("Constant", term) if len(term) == 1 else ("Linear", (*term[1:], term[0]))
         return " ".join((kind, *map(number, numbers)))
-
-    def _accumulation(self, output: Output) -> str:
-        if output.weighted and output.accumulation == "sum":
-            return "none"
-        return self.operator("accumulation", output.accumulation)
 
     def _defuzzifier(self, output: Output) -> str:
         word = self.operator("defuzzifier", output.defuzzify)
@@ -644,9 +612,7 @@ class _Writer(Writer):
 
     def _apart(self, conclusions: dict[str, str | Is]) -> list[dict[str, str | Is]]:
         """Return conclusions one by one if they have hedges, which FLL would apply to the conclusions that follow."""
-        hedged: list[dict[str, str | Is]] = [
-            {name: conclusion} for name, conclusion in conclusions.items() if isinstance(conclusion, Is)
-        ]
+        hedged: list[dict[str, str | Is]] = [{name: said} for name, said in conclusions.items() if isinstance(said, Is)]
         if not hedged or len(conclusions) == 1:
             return [conclusions] if conclusions else []
         if self.system.activation != "general":
@@ -659,7 +625,7 @@ class _Writer(Writer):
 
     def _rule(self, position: int, rule: SystemRule) -> str:
         t_norm, s_norm = self.system.t_norm, self.system.s_norm
-        premise = negations_inside(rule.premise, dual=s_norm == DUAL.get(t_norm))
+        premise = self.premise(rule)
         if premise is None:
             raise ParameterError(
                 f"Rule {position} has NOT before parentheses, which FLL cannot express for t_norm={t_norm!r} with "
@@ -687,9 +653,9 @@ def rule_text(rule: SystemRule, names: Writer) -> str:
         )
 
     conclusions = []
-    for name, conclusion in rule.conclusions.items():
-        hedges, term = (conclusion.hedges, conclusion.term) if isinstance(conclusion, Is) else ((), conclusion)
-        conclusions.append(" ".join((names.outputs[name], "is", *hedges, names.output_terms[name][term])))
+    for name in rule.conclusions:
+        term = names.output_terms[name][rule.term(name) or ""]
+        conclusions.append(" ".join((names.outputs[name], "is", *rule.hedges(name), term)))
     weight = "" if rule.weight == 1 else f" with {number(rule.weight)}"
     return f"if {words(rule.premise)} then {' and '.join(conclusions)}{weight}"
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 from xml.etree import ElementTree
 
@@ -93,15 +93,9 @@ def read(text: str) -> System:
         for element in inputs
     )
     said = tuple(_output(element, implication, 1 + len(inputs)) for element in outputs)
+    premises = _Premises(root, {v.name: v.terms for v in variables}, norms)
     return System(
-        inputs=variables,
-        outputs=said,
-        rules=tuple(
-            _rules(base, _Premises(root, {v.name: v.terms for v in variables}, norms), {o.name: o.terms for o in said})
-        ),
-        t_norm=norms[0],
-        s_norm=norms[1],
-        limited=False,
+        variables, said, tuple(_rules(base, premises, {o.name: o.terms for o in said})), *norms, limited=False
     )
 
 
@@ -117,6 +111,12 @@ def _root(text: str) -> Element:
     for element in root.iter():
         element.tag = str(element.tag).rpartition("}")[2]
     return root
+
+
+def _check_known(problem: str, word: str, known: Collection[str]) -> None:
+    """Raise `RuleSyntaxError` about an unknown word."""
+    if word not in known:
+        raise RuleSyntaxError(f"{problem}; choose from {listed(known)}.{did_you_mean(word, known)}")
 
 
 # ---------------------------------------------------------------------- variables
@@ -137,11 +137,9 @@ def _number(text: str | None, where: str) -> float:
 
 
 def _domain(element: Element) -> tuple[float | None, float | None]:
-    ends = [
-        None if (said := element.get(key)) is None else _number(said, f"{key} of {_name(element)!r:.60}")
-        for key in ("domainleft", "domainright")
-    ]
-    return ends[0], ends[1]
+    where = f"The domain of {_name(element)!r:.60}"
+    low, high = (element.get("domainleft"), element.get("domainright"))
+    return None if low is None else _number(low, where), None if high is None else _number(high, where)
 
 
 def _terms(element: Element, value_of: Callable[[Element, str, dict[str, T]], T]) -> dict[str, T]:
@@ -191,11 +189,7 @@ def _shape(term: Element, where: str) -> MembershipFunction:
     if shape.tag == "pointSetShape":
         numbers = [_number(point.get(key), where) for point in shape if point.tag == "point" for key in ("x", "y")]
         return _make(Discrete, numbers, where)
-    if shape.tag not in SHAPES:
-        raise RuleSyntaxError(
-            f"{where}: unknown shape {shape.tag!r:.60}; choose from {listed([*SHAPES, 'pointSetShape'])}."
-            f"{did_you_mean(shape.tag, SHAPES)}"
-        )
+    _check_known(f"{where}: unknown shape {shape.tag!r:.60}", shape.tag, [*SHAPES, "pointSetShape"])
     count, make = SHAPES[shape.tag]
     return _make(make, [_number(shape.get(f"param{n + 1}"), f"{where}, param{n + 1}") for n in range(count)], where)
 
@@ -217,16 +211,7 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
         accumulation = _word(element, "accumulation", WORDS.accumulations, "max")
         if terms and all(isinstance(term, Singleton) for term in terms.values()) and method == "centroid":
             return Output(_name(element), terms, low, high, value, defuzzify="average", accumulation=accumulation)
-        return Output(
-            _name(element),
-            terms,
-            low,
-            high,
-            value,
-            implication=implication,
-            accumulation=accumulation,
-            defuzzify=method,
-        )
+        return Output(_name(element), terms, low, high, value, implication, accumulation, method)
     combined = element.get("combination", "WA").upper()
     if combined != "WA":
         raise RuleSyntaxError(f"The combination of {_name(element)!r:.60} must be WA, got {combined!r:.60}.")
@@ -256,10 +241,7 @@ def _word(element: Element, key: str, known: Mapping[str, str], default: str) ->
     said = element.get(key)
     if said is None:
         return default
-    if said.upper() not in known:
-        raise RuleSyntaxError(
-            f"Unknown {key} {said!r:.60}; choose from {listed(known)}.{did_you_mean(said.upper(), known)}"
-        )
+    _check_known(f"Unknown {key} {said!r:.60}", said.upper(), known)
     return known[said.upper()]
 
 
@@ -309,17 +291,12 @@ def complement(chosen: MembershipFunction) -> MembershipFunction:
     return Formula(f"1 - ({formula_of(chosen)})")
 
 
-def _is_shape(chosen: Formula) -> bool:
-    """Return whether a formula stands for a shape."""
-    return chosen.text in _FORMULAS
-
-
 def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
     """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead."""
     values = chosen.parameters
     if isinstance(chosen, Ramp):
         return "rightLinearShape" if chosen.side > 0 else "leftLinearShape", tuple(sorted(values)), False
-    if isinstance(chosen, Formula) and _is_shape(chosen):
+    if isinstance(chosen, Formula) and chosen.text in _FORMULAS:
         shape, turned = _FORMULAS[chosen.text]
         return shape, values, turned
     families = {
@@ -432,16 +409,8 @@ def _parts(element: Element, where: str) -> tuple[str, str, str]:
 
 def _clause(element: Element, known: Terms, where: str) -> Is:
     variable, term, modifier = _parts(element, where)
-    if variable not in known:
-        raise RuleSyntaxError(
-            f"{where}: unknown variable {variable!r:.60}; choose from {listed(known)}.{did_you_mean(variable, known)}"
-        )
-    if term not in known[variable]:
-        terms = known[variable]
-        raise RuleSyntaxError(
-            f"{where}: unknown term {term!r:.60} of {variable!r:.60}; choose from {listed(terms)}."
-            f"{did_you_mean(term, terms)}"
-        )
+    _check_known(f"{where}: unknown variable {variable!r:.60}", variable, known)
+    _check_known(f"{where}: unknown term {term!r:.60} of {variable!r:.60}", term, known[variable])
     return Is(variable, term, (MODIFIERS[modifier],) if modifier else ())
 
 
@@ -497,10 +466,8 @@ class _Writer(Writer):
         return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', *notes, body, ""])
 
     def changes(self) -> list[str]:
-        changes = []
-        if any(not output.weighted for output in self.system.outputs):
-            changes.append("The resolution of outputs is not kept.")
-        return changes
+        sets = any(not output.weighted for output in self.system.outputs)
+        return ["The resolution of outputs is not kept."] if sets else []
 
     def _add_rule(self, base: Element, position: int, rule: SystemRule, prefix: str) -> None:
         premise = rule.premise

@@ -11,20 +11,12 @@ from fuzzymil.rules.files._format import Format, register_format
 from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.points import in_points, score_table
 from fuzzymil.rules.premise import And, Expression, Is
-from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.rule import Variable
 
 
 class _Table(NamedTuple):
     head: list[str]
     rows: list[list[str]]
-
-
-class _Conclusions(NamedTuple):
-    """The last columns of a table: their titles, one row of cells per rule, and the default of additive rules."""
-
-    titles: list[str]
-    rows: list[list[str]]
-    default: list[str] | None = None
 
 
 def markdown(rules: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
@@ -37,16 +29,11 @@ def markdown(rules: RuleBase, max_conditions: int | None = None, digits: int | N
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cells)} |"
 
-    return "\n\n".join(
-        "\n".join(
-            [
-                line(map(_markdown, table.head)),
-                line("---" for _ in table.head),
-                *(line(map(_markdown, row)) for row in table.rows),
-            ]
-        )
-        for table in _tables(rules, max_conditions, digits)
-    )
+    def text(table: _Table) -> str:
+        rows = (line(map(_markdown, row)) for row in table.rows)
+        return "\n".join([line(map(_markdown, table.head)), line("---" for _ in table.head), *rows])
+
+    return "\n\n".join(map(text, _tables(rules, max_conditions, digits)))
 
 
 def latex(rules: RuleBase, max_conditions: int | None = None, digits: int | None = 4) -> str:
@@ -55,20 +42,12 @@ def latex(rules: RuleBase, max_conditions: int | None = None, digits: int | None
     def line(cells: Iterable[str]) -> str:
         return f"{' & '.join(map(_latex, cells))} \\\\"
 
-    return "\n\n".join(
-        "\n".join(
-            [
-                rf"\begin{{tabular}}{{{'r' if table.head[0] == _RULE else 'l'}{'l' * (len(table.head) - 1)}}}",
-                r"\hline",
-                line(table.head),
-                r"\hline",
-                *map(line, table.rows),
-                r"\hline",
-                r"\end{tabular}",
-            ]
-        )
-        for table in _tables(rules, max_conditions, digits)
-    )
+    def text(table: _Table) -> str:
+        start = rf"\begin{{tabular}}{{{'r' if table.head[0] == _RULE else 'l'}{'l' * (len(table.head) - 1)}}}"
+        body = [r"\hline", line(table.head), r"\hline", *map(line, table.rows), r"\hline"]
+        return "\n".join([start, *body, r"\end{tabular}"])
+
+    return "\n\n".join(map(text, _tables(rules, max_conditions, digits)))
 
 
 # ---------------------------------------------------------------------- cells
@@ -76,21 +55,19 @@ def latex(rules: RuleBase, max_conditions: int | None = None, digits: int | None
 _RULE = "rule"
 
 
-def _conclusions(base: RuleBase, max_conditions: int | None, digits: int | None) -> _Conclusions:
+def _conclusions(base: RuleBase, max_conditions: int | None, digits: int | None) -> _Table:
     """Return the last columns of a table; what additive rules add has a sign."""
     if base.concludes_sets:
         sets = [[_condition(rule.terms.get(each.name), each, digits) for each in base.outputs] for rule in base.rules]
-        return _Conclusions([output.title for output in base.outputs], sets)
+        return _Table([output.title for output in base.outputs], sets)
+    if base.points is not None:
+        return _Table([*base.output_names], [[in_points(points)] for points in base.points])
 
     def cell(row: tuple[float, ...]) -> str:
         sign, text = printer.concluded(row, base.feature_names, digits, max_conditions, adds=not base.normalize)
         return ("" if sign == "=" or text.startswith("-") else sign[0]) + text
 
-    rows = [[cell(row) for row in rule.coefs] for rule in base.rules]
-    if base.points is not None:
-        rows = [[in_points(points)] for points in base.points]
-    default = None if base.normalize else [printer.format_number(value, digits) for value in base.default]
-    return _Conclusions([*base.output_names], rows, default)
+    return _Table([*base.output_names], [list(map(cell, rule.coefs)) for rule in base.rules])
 
 
 def _condition(asked: Is | None, variable: Variable, digits: int | None) -> str:
@@ -108,25 +85,24 @@ def _tables(base: RuleBase, max_conditions: int | None, digits: int | None) -> l
     said = _conclusions(base, max_conditions, digits)
     asked = [_row(rule.premise) for rule in base.rules]
     grid = [row for row in asked if row is not None]
+    tables = []
     if len(grid) == len(asked):
         head, rows = _grid(base, grid, max_conditions, digits)
-        tables = []
     else:
         head, rows = ["if"], [[source.premise_text(base, rule, max_conditions)] for rule in base.rules]
-        tables = [_terms(base, digits)]
-    weighted = any(rule.weight != 1 for rule in base.rules)
-    whole = [
-        [str(r + 1), *row, *concluded, *([printer.format_number(rule.weight, digits)] if weighted else [])]
-        for r, (rule, row, concluded) in enumerate(zip(base.rules, rows, said.rows, strict=True))
-    ]
-    if said.default is not None:
-        whole.insert(0, ["default", *[""] * len(head), *said.default, *([""] if weighted else [])])
+        tables.append(_terms(base, digits))
+    weighted = ["weight"] if any(rule.weight != 1 for rule in base.rules) else []
+    weights = [[printer.format_number(rule.weight, digits) for _ in weighted] for rule in base.rules]
+    cells = enumerate(zip(rows, said.rows, weights, strict=True), start=1)
+    whole = [[str(number), *row, *concluded, *weight] for number, (row, concluded, weight) in cells]
+    if not base.normalize:
+        default = [printer.format_number(value, digits) for value in base.default]
+        whole.insert(0, ["default", *[""] * len(head), *default, *[""] * len(weighted)])
     if base.unit is not None:
         scores = score_table(base).rows
-        tables.append(
-            _Table(["score", *(row.text for row in scores)], [["probability", *(row.percent for row in scores)]])
-        )
-    return [_Table([_RULE, *head, *said.titles, *(["weight"] if weighted else [])], whole), *tables]
+        percents = ["probability", *(row.percent for row in scores)]
+        tables.append(_Table(["score", *(row.text for row in scores)], [percents]))
+    return [_Table([_RULE, *head, *said.head, *weighted], whole), *tables]
 
 
 def _row(premise: Expression) -> dict[str, Is] | None:
@@ -139,22 +115,20 @@ def _row(premise: Expression) -> dict[str, Is] | None:
 def _grid(
     base: RuleBase, asked: list[dict[str, Is]], max_conditions: int | None, digits: int | None
 ) -> tuple[list[str], list[list[str]]]:
-    shown = [_most_selective(base, rule, row, max_conditions) for rule, row in zip(base.rules, asked, strict=True)]
+    shown = []
+    for rule, row in zip(base.rules, asked, strict=True):
+        selectivity = base.selectivity(rule) if max_conditions is not None and len(row) > max_conditions else {}
+        names = sorted(row, key=lambda name, of=selectivity: -of.get(name, 0.0))  # type: ignore[misc]
+        shown.append({name: row[name] for name in names[:max_conditions]})
     used = [variable for variable in base.variables if any(variable.name in row for row in shown)]
+    rows = [[_condition(row.get(variable.name), variable, digits) for variable in used] for row in shown]
+    head = [variable.title for variable in used]
     left_out = [len(row) - len(part) for row, part in zip(asked, shown, strict=True)]
-    rows = []
-    for row, count in zip(shown, left_out, strict=True):
-        cells = [_condition(row.get(variable.name), variable, digits) for variable in used]
-        rows.append(cells + ([f"{count} less selective" if count else ""] if any(left_out) else []))
-    return [*(variable.title for variable in used), *(["further conditions"] if any(left_out) else [])], rows
-
-
-def _most_selective(base: RuleBase, rule: Rule, row: dict[str, Is], max_conditions: int | None) -> dict[str, Is]:
-    if max_conditions is None or len(row) <= max_conditions:
-        return row
-    selectivity = base.selectivity(rule)
-    names = sorted(row, key=lambda name: -selectivity[name])[:max_conditions]
-    return {name: row[name] for name in names}
+    if any(left_out):
+        head.append("further conditions")
+        for cells, count in zip(rows, left_out, strict=True):
+            cells.append(f"{count} less selective" if count else "")
+    return head, rows
 
 
 def _terms(base: RuleBase, digits: int | None) -> _Table:
@@ -216,10 +190,5 @@ def _one_line(text: str) -> str:
 _LOST = ["Tables are for reading: they cannot be loaded again."]
 for _name, _ending, _write in (("markdown", ".md", markdown), ("latex", ".tex", latex)):
     register_format(
-        Format(
-            name=_name,
-            title="a table",
-            endings=(_ending,),
-            write=lambda rules, *args, _write=_write, **options: (_write(rules, *args, **options), _LOST),
-        )
+        Format(_name, "a table", (_ending,), lambda rules, _write=_write, **options: (_write(rules, **options), _LOST))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, NoReturn
 
 from fuzzymil._utils.errors import RuleSyntaxError, did_you_mean, listed
@@ -83,15 +83,12 @@ class Place(NamedTuple):
         last = self.text.find("\n", self.start)
         last = len(self.text) if last < 0 else last
         left, right = max(self.start - _BEFORE, first), min(self.start + _AFTER, last)
-        before, after = _printable(self.text[left : self.start]), _printable(self.text[self.start : right])
+        text = "".join(character if character.isprintable() else " " for character in self.text[left:right])
+        before, after = text[: self.start - left], text[self.start - left :]
         before, after = "..." * (left > first) + before, after + "..." * (right < last)
         where = f"{self.label}line {self.line}, character {self.character}"
         where = where[0].upper() + where[1:]
         return f"{where}: {message}\n  {before}{after}\n  {' ' * _columns(before)}^"
-
-
-def _printable(text: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _columns(text: str) -> int:
@@ -166,8 +163,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(character, text[1:-1])
 
 
-# Collects the mistakes of a text, and reports all of them in one error.
-
+# ---------------------------------------------------------------------- mistakes
 
 _MOST_SHOWN = 20  # different mistakes in a message: whoever has mended these parses again
 _MOST_PLACES = 200  # for programs that mark them in an editor
@@ -206,30 +202,25 @@ class Mistakes:
 
     def error(self) -> RuleSyntaxError:
         """Return the error that shows the mistakes in the order of the text, and lists all of them for programs."""
-        order = sorted(self.found.items(), key=lambda item: min((place.entry, place.start) for place in item[1]))
-        shown: list[str] = []
-        facts: list[tuple[int, int, str]] = []
-        for message, places in order:
-            places = sorted(places, key=lambda place: (place.entry, place.start))
-            facts += [(place.line, place.character, message) for place in places]
-            if len(shown) < _MOST_SHOWN:
-                shown.append(places[0].shown(message + _elsewhere(places[1:])))
-        if len(order) == 1:
+
+        def order(place: Place) -> tuple[int, int]:
+            return place.entry, place.start
+
+        found = [(message, sorted(places, key=order)) for message, places in self.found.items()]
+        found.sort(key=lambda item: order(item[1][0]))
+        facts = [(place.line, place.character, message) for message, places in found for place in places]
+        shown = []
+        for message, (place, *others) in found[:_MOST_SHOWN]:
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            also = "; ".join(f"{other.label}line {other.line}, character {other.character}" for other in others[:3])
+            shown.append(place.shown(f"{message} (Also at {also}{more}.)" if others else message))
+        if len(found) == 1:
             return RuleSyntaxError(shown[0], facts)
-        first = "The first " if len(shown) < len(order) else ""
+        first = "The first " if len(shown) < len(found) else ""
         return RuleSyntaxError("\n".join([f"{first}{len(shown)} mistakes:", *shown]), facts)
 
 
-def _elsewhere(places: list[Place]) -> str:
-    if not places:
-        return ""
-    named = [f"{place.label}line {place.line}, character {place.character}" for place in places[:3]]
-    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-    return f" (Also at {'; '.join(named)}{more}.)"
-
-
-# Reads tokens one after another: the part of the parser that statements and premises share.
-
+# ---------------------------------------------------------------------- reading tokens one after another
 
 _DECLARING = ("variable", "output", "using")
 
@@ -256,6 +247,11 @@ class Reader:
     def before(self) -> Token:
         """The token that was read last."""
         return self.tokens[self.position - 1]
+
+    @property
+    def found(self) -> str:
+        """The next token as messages quote it."""
+        return self.token.text if self.token.kind == "end" else f"{self.token.text!r:.60}"
 
     def kinds(self, count: int) -> list[str]:
         """Return the kinds of the next tokens."""
@@ -310,13 +306,10 @@ class Reader:
     # ------------------------------------------------------------------ mistakes
 
     def place_of(self, token: Token) -> Place:
-        return self.place_at(token.start)
-
-    def place_at(self, start: int) -> Place:
-        return Place(self.text, self.label, start, self.entry)
+        return Place(self.text, self.label, token.start, self.entry)
 
     def report_at(self, start: int, message: str) -> None:
-        self.mistakes.add(self.place_at(start), message)
+        self.mistakes.add(Place(self.text, self.label, start, self.entry), message)
 
     def report(self, token: Token, message: str) -> None:
         self.report_at(token.start, message)
@@ -334,8 +327,7 @@ class Reader:
             raise Abandoned
         if token.kind in keywords() - {"if", "then", "and", "or"} and ("name" in what or "term" in what):
             advice += f" ({token.text!r} is a keyword: put it in double quotes to use it as a name.)"
-        found = token.text if token.kind == "end" else f"{token.text!r:.60}"
-        self.fail(token, f"Expected {what}, found {found}.{advice or self.advice_on_names()}")
+        self.fail(token, f"Expected {what}, found {self.found}.{advice or self.advice_on_names()}")
 
     def unknown(
         self, what: str, token: Token, known: Mapping[str, object], where: str = "", hint: str | None = None
@@ -362,6 +354,12 @@ class Reader:
             self.report(self.token, f"Separate {what} by commas, not by semicolons.")
             return self.skip(";")
         return self.skip(",")
+
+    def each(self, what: str) -> Iterator[None]:
+        """Iterate over ``name = ...``, as many as follow each other."""
+        yield
+        while self.another(what):
+            yield
 
     # ------------------------------------------------------------------ numbers
 

@@ -51,6 +51,7 @@ MAX_TEXT = 2_000_000  # characters: enough for a hundred rules over hundreds of 
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 _STATEMENTS = ("IF", "VARIABLE", "OUTPUT", "USING")
 _SUM = "a conclusion is a sum of numbers times variables, for example '0.3 + 2*depth'"
+_LIKE = ", for example 'low = Gaussian(0, 1)'"
 _PARTS = ("from", "to", "missing")
 _COMMON = ("gaussian", "triangular", "trapezoidal", "sigmoid", "bell")
 _NO_SET = Gaussian(0.0, 1.0)  # stands for a set with a mistake, so that its term is known
@@ -193,19 +194,16 @@ class _Parser(Reader):
 
     def defaults(self) -> None:
         """``mine = -2.9, other = 1``."""
-        more = True
-        while more:
+        for _ in self.each("outputs"):
             output = self.take("name", "the name of an output (Default: y = 0.5)")
             if output.text in self.parsed.defaults:
                 self.report(output, f"The default of {output.text!r:.60} appears twice: remove one of them.")
             self.take("=", "'=' and a number")
             value = self.number(f"the default of {output.text!r:.60}, a number")
             self.parsed.defaults[output.text] = value, self.place_of(output)
-            more = self.another("outputs")
 
     def using(self) -> None:
-        more = True
-        while more:
+        for _ in self.each("settings"):
             name = self.take("name", "the name of a setting")
             if name.text in self.parsed.settings:
                 self.report(name, f"The setting {name.text!r:.60} appears twice: remove one of them.")
@@ -216,16 +214,15 @@ class _Parser(Reader):
                 self.take("=", "'=' and a value")
             self.parsed.settings[name.text] = self.setting()
             self.parsed.places[name.text] = self.place_of(name)
-            more = self.another("settings")
 
     def setting(self) -> object:
-        if self.skip("("):
-            values = [self.value()]
-            while self.skip(","):
-                values.append(self.value())
-            self.take(")", "',' or ')'")
-            return tuple(values)
-        return self.value()
+        if not self.skip("("):
+            return self.value()
+        values = [self.value()]
+        while self.skip(","):
+            values.append(self.value())
+        self.take(")", "',' or ')'")
+        return tuple(values)
 
     def value(self) -> object:
         if self.token.kind == "name" and self.token.text.lower() != "inf":
@@ -249,13 +246,13 @@ class _Parser(Reader):
 
     def name_of_variable(self) -> Token:
         """Parse a name; several words without quotes are reported and joined."""
-        name, joined = self.take("name", "the name of a variable"), False
+        name, first = self.take("name", "the name of a variable"), True
         while self.token.kind == "name" and self.kinds(2)[1:] != ["="] and self.token.text.lower() not in _PARTS:
             if self.begins_statement() or "\n" in self.text[name.end : self.token.start]:
                 break
             more = self.advance()
-            name, joined = name._replace(text=f"{name.text} {more.text}", end=more.end), True
-        if joined:
+            name, first = name._replace(text=f"{name.text} {more.text}", end=more.end), False
+        if not first:
             self.report(name, f'Put names of several words in double quotes: "{name.text:.60}".')
         return name
 
@@ -268,14 +265,14 @@ class _Parser(Reader):
             if suggestions.is_range(self.text, self.token.start):
                 self.report(self.token, "Square brackets hold a unit. Write a range as 'FROM 0 TO 2'.")
             unit = self.advance().text
-        low = self.number("the lowest value") if self.skip_word("from") else None
-        self.skip_decimal_comma()
-        high = self.number("the highest value") if self.skip_word("to") else None
-        self.skip_decimal_comma()
+        ends: list[float | None] = []
+        for word, what in (("from", "the lowest value"), ("to", "the highest value")):
+            ends.append(self.number(what) if self.skip_word(word) else None)
+            self.skip_decimal_comma()
+        low, high = ends
         if low is not None and high is not None and low > high:
-            self.report(
-                name, f"The range of {name.text!r:.60} goes from {low:g} to {high:g}: write the lower value first."
-            )
+            problem = f"The range of {name.text!r:.60} goes from {low:g} to {high:g}: write the lower value first."
+            self.report(name, problem)
             low = high = None
         missing = self.missing_values() if self.skip_word("missing") else []
         terms: dict[str, MembershipFunction] = {}
@@ -284,25 +281,11 @@ class _Parser(Reader):
         if more and self.comes("name", "name") and self.skip_word("one") and self.skip_word("of"):
             more = self.categories(name, categories)
         if self.comes("name", "=") and not more:
-            self.report(
-                self.token, f"A colon is missing: write 'VARIABLE {quoted(name.text)}: {self.token.text} = ...'."
-            )
+            advice = f"write 'VARIABLE {quoted(name.text)}: {self.token.text} = ...'."
+            self.report(self.token, f"A colon is missing: {advice}")
             more = True
-        while more:
-            which = "another term after the comma" if terms else "a term"
-            term = self.take_term(f"the name of {which}, for example 'low = Gaussian(0, 1)'")
-            if term.text in terms:
-                self.report(
-                    term,
-                    f"The term {term.text!r:.60} of {name.text!r:.60} is defined twice: remove or rename one of them.",
-                )
-            if self.token.kind == ":" or self.comes("name", "("):
-                self.report(self.token, f"Expected '=' and a fuzzy set, found {self.token.text!r:.60}.")
-                self.skip(":")
-            else:
-                self.take("=", "'=' and a fuzzy set, for example 'low = Gaussian(0, 1)'")
-            terms[term.text] = self.fuzzy_set()
-            more = self.another("terms")
+        for _ in self.each("terms") if more else ():
+            self.named_set(name, terms)
         numbers = [self.category_code(name, each, categories) if isinstance(each, Token) else each for each in missing]
         try:
             into[name.text] = Variable(
@@ -312,6 +295,19 @@ class _Parser(Reader):
                 into[name.text].check_sets()
         except ParameterError as problem:
             self.fail(name, str(problem))
+
+    def named_set(self, variable: Token, terms: dict[str, MembershipFunction]) -> None:
+        """Parse ``shallow = Gaussian(0.2, 0.1)``."""
+        term = self.take_term(f"the name of {'another term after the comma' if terms else 'a term'}{_LIKE}")
+        if term.text in terms:
+            which = f"{term.text!r:.60} of {variable.text!r:.60}"
+            self.report(term, f"The term {which} is defined twice: remove or rename one of them.")
+        if self.token.kind == ":" or self.comes("name", "("):
+            self.report(self.token, f"Expected '=' and a fuzzy set, found {self.token.text!r:.60}.")
+            self.skip(":")
+        else:
+            self.take("=", f"'=' and a fuzzy set{_LIKE}")
+        terms[term.text] = self.fuzzy_set()
 
     def categories(self, variable: Token, into: list[str]) -> bool:
         """Parse ``email, phone, "live chat"``; return whether terms with sets follow."""
@@ -356,16 +352,15 @@ class _Parser(Reader):
             self.skip_group()
             return _NO_SET
         family = families[kind.text]
+        fields = listed(family.fields())
         if self.token.kind == "unit":
             self.report(self.token, f"Use parentheses around the parameters of {kind.text}: '(' and ')'.")
             self.advance()
             return _NO_SET
-        self.take("(", f"'(' and the parameters of {kind.text} ({listed(family.fields())})")
+        self.take("(", f"'(' and the parameters of {kind.text} ({fields})")
         if self.comes("name", "="):
-            self.report(
-                self.token,
-                f"Write the parameters of {kind.text} without names, in this order: {listed(family.fields())}.",
-            )
+            problem = f"Write the parameters of {kind.text} without names, in this order: {fields}."
+            self.report(self.token, problem)
             self.position -= 1
             self.skip_group()
             return _NO_SET
@@ -376,26 +371,20 @@ class _Parser(Reader):
         if family.fields()[:1] == ("text",):
             values.append(self.take("name", "a formula in double quotes").text)
         if not values or self.skip(","):
-            values += self.numbers(f"a number, a parameter of {kind.text} ({listed(family.fields()) or 'pairs'})")
+            values += self.numbers(f"a number, a parameter of {kind.text} ({fields or 'pairs'})")
         else:
             self.take(")", "',' or ')'")
-        if not family.takes(len(values)):
-            comma = next(
-                filter(None, (suggestions.decimal_comma(self.text, place) for place in self.commas(start))), ""
-            )
-            named = f"{len(family.fields())} parameters ({listed(family.fields())})"
-            expected = named if family.fields() else "pairs of a value and its degree"
-            self.report(kind, f"{kind.text} takes {expected}, got {len(values)}.{comma}")
-            return _NO_SET
         try:
-            return family(*values)
+            if family.takes(len(values)):
+                return family(*values)
+            commas = [place for place in range(start, self.before.start) if self.text[place] == ","]
+            hints = (suggestions.decimal_comma(self.text, place) for place in commas)
+            expected = f"{len(family.fields())} parameters ({fields})" if fields else "pairs of a value and its degree"
+            hint = next(filter(None, hints), "")
+            self.report(kind, f"{kind.text} takes {expected}, got {len(values)}.{hint}")
         except ParameterError as problem:
             self.report(kind, str(problem))
-            return _NO_SET
-
-    def commas(self, start: int) -> list[int]:
-        """Return the positions of the commas from ``start`` to the token that was read last."""
-        return [place for place in range(start, self.before.start) if self.text[place] == ","]
+        return _NO_SET
 
     def skip_group(self) -> None:
         """Skip what stands in parentheses or brackets here."""
@@ -441,18 +430,17 @@ class _Parser(Reader):
         first, label = self.token, ""
         for length in (1, 2):
             kinds = self.kinds(length + 2)
-            if set(kinds[:length]) <= {"name", "number"}:
-                words = " ".join(token.text for token in self.tokens[self.position :][:length])
+            if not set(kinds[:length]) <= {"name", "number"} or kinds[length] not in (":", "if"):
+                continue
+            words = " ".join(token.text for token in self.tokens[self.position :][:length])
+            self.position += length
+            if self.token.kind == ":":
+                self.position += 1
                 numbered = kinds[length - 1] == "number" and (length == 1 or first.text.lower() == "rule")
-                if kinds[length] == ":":
-                    label = "" if numbered else words
-                    self.position += length + 1
-                    break
-                if kinds[length] == "if":
-                    if first.kind == "name":
-                        self.report(first, f"A colon is missing after the label: write '{words:.60}: IF ...'.")
-                    self.position += length
-                    break
+                label = "" if numbered else words
+            elif first.kind == "name":
+                self.report(first, f"A colon is missing after the label: write '{words:.60}: IF ...'.")
+            break
         token = self.token
         if token.kind == "if":
             return label, self.advance()
@@ -506,25 +494,20 @@ class _Parser(Reader):
         return premise
 
     def premise(self) -> Expression:
-        """Parse alternatives joined by OR."""
-        parts = [self.all_of()]
-        while self.skip("or"):
-            parts.append(self.all_of())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-    def all_of(self) -> Expression:
-        """Parse parts joined by AND, which binds more tightly than OR."""
-        parts = [self.part()]
-        while self.skip("and") or self.and_is_missing():
-            parts.append(self.part())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        """Parse alternatives joined by OR, each with parts joined by AND, which binds more tightly."""
+        alternatives = list[Expression]()
+        while not alternatives or self.skip("or"):
+            parts = [self.part()]
+            while self.skip("and") or self.and_is_missing():
+                parts.append(self.part())
+            alternatives.append(parts[0] if len(parts) == 1 else And(tuple(parts)))
+        return alternatives[0] if len(alternatives) == 1 else Or(tuple(alternatives))
 
     def and_is_missing(self) -> bool:
         """Report that a comma or nothing stands between two conditions; return whether it is so."""
         comma = self.token.kind == ","
-        following = self.tokens[self.position + comma : self.position + comma + 2]
-        kinds = [token.kind for token in following]
-        if kinds != ["name", "is"] or following[0].text not in self.variables:
+        name, *following = [*self.tokens[self.position + comma :][:2], self.token]
+        if (name.kind, following[0].kind) != ("name", "is") or name.text not in self.variables:
             return False
         if comma:
             self.report(self.token, "Write AND (or OR) between conditions instead of a comma.")
@@ -569,14 +552,10 @@ class _Parser(Reader):
         count = self.count(words) if name in COUNTING else None
         if count is None and self.token.kind == "number":
             self.fail(self.token, f"{words} takes no count: write 'AT LEAST {self.token.text:.20}' to count instances.")
-        asked = self.token.kind in ("name", "not", "(", "anything", "instances") or is_quantifier_word(self.token.kind)
-        if not asked:
-            came = self.token.text if self.token.kind == "end" else f"{self.token.text!r:.60}"
-            self.fail(
-                self.token,
-                f"Expected what {words} asks of the instances, a condition ('variable is term'), '(' or 'instances', "
-                f"found {came}.",
-            )
+        asked = ("name", "not", "(", "anything", "instances")
+        if self.token.kind not in asked and not is_quantifier_word(self.token.kind):
+            expected = f"what {words} asks of the instances, a condition ('variable is term'), '(' or 'instances'"
+            self.fail(self.token, f"Expected {expected}, found {self.found}.")
         self.quantifier, self.quantified = start, True
         found = self.part()
         self.quantifier = None
@@ -602,9 +581,9 @@ class _Parser(Reader):
         share = bool(token.problem) or token.text.lower() in ("half", "most", "many", "all")
         if token.kind != "number" or share:
             hint = " For a share of the bag, write MOST or ON AVERAGE." if share else ""
-            found = token.text if token.kind == "end" else f"{token.text!r:.60}"
+            expected = f"Expected a count after {words} (for example '{words} 3'), found {self.found}.{hint}"
             self.position += bool(token.problem)  # which has another cure elsewhere
-            self.fail(token, f"Expected a count after {words} (for example '{words} 3'), found {found}.{hint}")
+            self.fail(token, expected)
         value = self.plain_number("a count")
         if value < 1 or not value.is_integer():
             self.fail(token, f"The count of {words} must be a whole number of at least 1, got {token.text:.40}.")
@@ -649,17 +628,11 @@ class _Parser(Reader):
         meant = suggestions.QUANTIFIERS_ELSEWHERE.get(name.text.lower())
         if meant is not None and self.token.kind in ("name", "(", "number"):
             self.fail(name, f"Unknown variable {name.text!r:.60}. Did you mean the quantifier {meant}?")
-        asked, join = (
-            self.tokens[self.position - 3],
-            self.tokens[self.position - 2],
-        )  # 'low OR' in 'depth is low OR high'
         if self.asked is not None and name.text in self.asked.terms and self.token.kind != "is":
-            first = quoted(self.asked.name)
-            self.fail(
-                name,
-                f"Repeat the variable in every condition: '{first} is {asked.text:.60} {join.text.upper()} "
-                f"{first} is {quoted(name.text)}'.",
-            )
+            asked, join, _ = self.tokens[self.position - 3 : self.position]  # 'low OR' in 'depth is low OR high'
+            first = f"{quoted(self.asked.name)} is"
+            whole = f"{first} {asked.text:.60} {join.text.upper()} {first} {quoted(name.text)}"
+            self.fail(name, f"Repeat the variable in every condition: '{whole}'.")
         several = " " in name.text and self.text[name.start] != '"'
         self.unknown("variable", name, self.variables, hint=" (Put names of several words in double quotes.)" * several)
 
@@ -695,11 +668,9 @@ class _Parser(Reader):
         if self.token.kind == "name" and (self.token.text in variable.terms or self.token.text == MISSING):
             return self.advance().text
         if self.token.kind == "number":
-            self.fail(
-                self.token,
-                f"A condition names a term, not a number: write '{quoted(name)} is {_example(variable)}', or declare a "
-                f"term for values around {self.token.text:.40}.",
-            )
+            example = f"{quoted(name)} is {quoted(next(iter(variable.terms), 'term'))}"
+            other = f"or declare a term for values around {self.token.text:.40}."
+            self.fail(self.token, f"A condition names a term, not a number: write '{example}', {other}")
         if self.kinds(3)[0] == "(" and self.kinds(3)[2:] == [")"]:
             self.report(self.token, "Write the term without parentheses.")
             self.advance()
@@ -712,9 +683,8 @@ class _Parser(Reader):
             return term.text
         following = self.token
         if hedged and (following.kind in HEDGES or (following.kind == "name" and following.text in variable.terms)):
-            self.report(
-                term, f"Unknown hedge {term.text!r:.60}; choose from {listed(HEDGES)}.{did_you_mean(term.text, HEDGES)}"
-            )
+            hint = did_you_mean(term.text, HEDGES)
+            self.report(term, f"Unknown hedge {term.text!r:.60}; choose from {listed(HEDGES)}.{hint}")
             while self.token.kind in HEDGES:
                 self.advance()
             return self.term(name, variable)
@@ -730,9 +700,7 @@ class _Parser(Reader):
         if self.skip("then"):
             return
         token, following = self.token, self.kinds(2)[1:]
-        is_conclusion = following in (["="], ["+="], ["-="]) or (
-            following == ["is"] and token.text in self.parsed.outputs
-        )
+        named = following == ["is"] and token.text in self.parsed.outputs
         if token.kind in (":", ",") and self.kinds(3)[1:2] == ["name"]:
             self.report(token, f"Write THEN before the conclusion instead of {token.text!r}.")
             self.advance()
@@ -740,15 +708,13 @@ class _Parser(Reader):
             self.report(token, f"Write THEN instead of {token.text!r}.")
             self.advance()
         elif token.text.lower() == "xor":
-            self.fail(
-                token, "XOR is not supported: write '(a is low AND b is not low) OR (b is low AND a is not low)'."
-            )
-        elif token.kind == "name" and is_conclusion:
+            instead = "(a is low AND b is not low) OR (b is low AND a is not low)"
+            self.fail(token, f"XOR is not supported: write '{instead}'.")
+        elif token.kind == "name" and (named or following in (["="], ["+="], ["-="])):
             self.report(token, f"THEN is missing before the conclusion on {token.text!r:.60}.")
         elif token.kind in HEDGES and self.before.kind == "name":
-            self.fail(
-                token, f"A hedge stands before its term: write 'is {token.text.lower()} {quoted(self.before.text)}'."
-            )
+            instead = f"is {token.text.lower()} {quoted(self.before.text)}"
+            self.fail(token, f"A hedge stands before its term: write '{instead}'.")
         elif token.kind == ")":
             self.fail(token, suggestions.CLOSES_NOTHING)
         else:
@@ -786,7 +752,7 @@ class _Parser(Reader):
         if not given:
             return 1.0
         if self.token.kind == "-":
-            said = "".join(token.text for token in self.tokens[self.position : self.position + 2])
+            said = f"-{self.tokens[self.position + 1].text}"
             self.fail(self.token, f"The weight of a rule must be at least 0 (for example 0.5), found {said!r:.60}.")
         value = self.plain_number(what)
         self.skip_decimal_comma()
@@ -808,11 +774,9 @@ class _Parser(Reader):
         found = self.linear(output)
         if not all(map(math.isfinite, (found.constant, *found.slopes.values()))):
             self.report(start, "The numbers of this sum are too large: they add up to more than 1.8e308.")
-        if start.kind == "-=":
-            return found._replace(
-                constant=-found.constant, slopes={name: -slope for name, slope in found.slopes.items()}
-            )
-        return found
+        if start.kind != "-=":
+            return found
+        return found._replace(constant=-found.constant, slopes={name: -slope for name, slope in found.slopes.items()})
 
     def concluded_term(self, output: Token) -> Is | None:
         """Parse ``is great`` or ``is very great``."""
@@ -823,17 +787,12 @@ class _Parser(Reader):
         if output.text in self.parsed.outputs:
             variable = self.parsed.outputs[output.text]
             term = self.term(output.text, variable)
-            if term not in variable.terms:
-                return None
-            return Is(output.text, term, tuple(hedges))
+            return Is(output.text, term, tuple(hedges)) if term in variable.terms else None
         if self.parsed.outputs:
             self.unknown("output", output, self.parsed.outputs)
         else:
-            self.report(
-                output,
-                f"The output {output.text!r:.60} has no terms. Declare them for a Mamdani rule "
-                "(OUTPUT ...: term = set), or conclude a number ('= 1').",
-            )
+            advice = "Declare them for a Mamdani rule (OUTPUT ...: term = set), or conclude a number ('= 1')."
+            self.report(output, f"The output {output.text!r:.60} has no terms. {advice}")
         self.take_term(f"a term of {output.text!r:.60}")
         return None
 
@@ -916,7 +875,3 @@ class _Parser(Reader):
 def _commonness(family: type[MembershipFunction]) -> int:
     """Return a number by which the families that people use most come first in messages."""
     return _COMMON.index(family.name) if family.name in _COMMON else len(_COMMON)
-
-
-def _example(variable: Variable) -> str:
-    return quoted(next(iter(variable.terms), "term"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
 from fuzzymil.inference.membership import Ramp
@@ -27,8 +27,6 @@ _OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, 
 
 _MAX_COEFS = 10_000_000
 
-T = TypeVar("T")
-
 # ---------------------------------------------------------------------- text to rules
 
 
@@ -43,68 +41,73 @@ def parse(
     parsed = parser.read(text, variables or (), outputs or ())
     said = [said for rule in parsed.rules for said in rule.conclusions.values()]
     with_sets = isinstance(said[0], Is) or (said[0] is None and bool(parsed.outputs)) if said else bool(parsed.outputs)
-    check_settings(parsed, _OF_SETS if with_sets else _OF_NUMBERS, operators, _probe(make, with_sets))
-    check_content(parsed, "output is term" if with_sets else "y = 1")
-    return (_with_sets if with_sets else _with_numbers)(make, parsed, operators)
-
-
-def _probe(make: Callable[..., RuleBase], with_sets: bool) -> Callable[..., RuleBase]:
-    """Return a function that makes a smallest rule base, to try out settings."""
+    output = Variable("y", {"any": Ramp(0, 2)}, 0, 2) if with_sets else "y"
+    rule = Rule({}, {"y": "any"} if with_sets else [[0.0]])
+    smallest = functools.partial(_made, make, (Variable("x"),), (rule,), (output,), with_sets=with_sets)
+    _check_settings(parsed, _OF_SETS if with_sets else _OF_NUMBERS, operators, smallest)
+    _check_content(parsed, "output is term" if with_sets else "y = 1")
+    concluded: Iterable[Variable | str] = parsed.outputs.values()
     if with_sets:
-        output = Variable("y", {"any": Ramp(0, 2)}, 0, 2)
-        return functools.partial(_made, make, (Variable("x"),), (Rule({}, {"y": "any"}),), (output,))
-    return functools.partial(make, (Variable("x"),), (Rule({}, [[0.0]]),))
+        rules = _rules_with_sets(parsed, operators)
+    else:
+        concluded = names = _outputs(parsed)
+        rules = _rules_with_numbers(parsed, names, operators)
+        if not {"aggregation", "alpha"} & {*parsed.settings, *operators}:
+            # Who writes 'IF patch is blue' means some patch; who states an alpha means a softmax.
+            operators["aggregation"] = "max"
+    content = parsed.variables.values(), rules, concluded
+    base = _build(
+        functools.partial(_made, make, *content, with_sets=with_sets, comment=parsed.comment), parsed, operators
+    )
+    if "unit" in parsed.settings and base.unit is None:
+        parsed.mistakes.add(
+            parsed.places["unit"],
+            "A unit is for rules that add whole points to one output: write 'y += 3 points' in all rules, or omit it.",
+        )
+        parsed.mistakes.check()
+    return base
 
 
 def _made(
     make: Callable[..., RuleBase],
     variables: Iterable[Variable],
     rules: Iterable[Rule],
-    outputs: Iterable[Variable],
+    outputs: Iterable[Variable | str],
+    *,
+    with_sets: bool,
     comment: str = "",
     **settings: Any,
 ) -> RuleBase:
-    """Make rules that conclude sets; the settings are those of the rule base, and of its `Defuzzification`."""
-    own = {name: settings.pop(name) for name in SETTINGS if name in settings}
-    settings = {"t_norm": "min", "aggregation": "max"} | settings
-    return make(
-        tuple(variables),
-        tuple(rules),
-        tuple(outputs),
-        defuzzification=Defuzzification(**own),
-        comment=comment,
-        **settings,
-    )
+    """Make rules; of rules that conclude sets, some settings are those of the `Defuzzification`."""
+    if with_sets:
+        own = Defuzzification(**{name: settings.pop(name) for name in SETTINGS if name in settings})
+        settings = {"t_norm": "min", "aggregation": "max", "defuzzification": own} | settings
+    return make(tuple(variables), tuple(rules), tuple(outputs), comment=comment, **settings)
 
 
-def _with_sets(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
+def _rules_with_sets(parsed: Parsed, operators: Mapping[str, Any]) -> list[Rule]:
     for rule in parsed.rules:
         for name, said in rule.conclusions.items():
             if isinstance(said, Linear):
-                parsed.mistakes.add(
-                    rule.place,
+                problem = (
                     f"{name!r:.60} is set to a number, but other conclusions of these rules are terms of outputs: "
-                    f"write a term, for example '{printer.quoted(name)} is likely', or numbers in all rules.",
                 )
-    settle_default(parsed, tuple(parsed.outputs), operators)
+                example = f"write a term, for example '{printer.quoted(name)} is likely', or numbers in all rules."
+                parsed.mistakes.add(rule.place, problem + example)
+    _settle_default(parsed, tuple(parsed.outputs), operators)
     parsed.mistakes.check()
     rules = []
     for rule in parsed.rules:
         terms = {name: said for name, said in rule.conclusions.items() if isinstance(said, Is)}
         rules.append(Rule(rule.premise, terms, rule.weight, rule.label, rule.comment))
-    content = parsed.variables.values(), rules, parsed.outputs.values()
-    return build(functools.partial(_made, make, *content, comment=parsed.comment), parsed, operators)
+    return rules
 
 
-def _with_numbers(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
+def _rules_with_numbers(parsed: Parsed, outputs: Sequence[str], operators: Mapping[str, Any]) -> list[Rule]:
     _settle_sum(parsed, operators)
-    outputs = _outputs(parsed)
-    settle_default(parsed, outputs, operators)
+    _settle_default(parsed, outputs, operators)
     said = _conclusions(parsed, outputs)
     parsed.mistakes.check()
-    if not {"aggregation", "alpha"} & {*parsed.settings, *operators}:
-        # Who writes 'IF patch is blue' means some patch; who states an alpha means a softmax.
-        operators = {**operators, "aggregation": "max"}
     said = _in_logits(parsed, said, operators.get("unit", parsed.settings.get("unit")))
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
@@ -117,15 +120,7 @@ def _with_numbers(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapp
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
         rules.append(Rule(rule.premise, coefs, rule.weight, rule.label, rule.comment))
-    content = tuple(parsed.variables.values()), tuple(rules), outputs
-    base = build(functools.partial(make, *content, comment=parsed.comment), parsed, operators)
-    if "unit" in parsed.settings and base.unit is None:
-        parsed.mistakes.add(
-            parsed.places["unit"],
-            "A unit is for rules that add whole points to one output: write 'y += 3 points' in all rules, or omit it.",
-        )
-        parsed.mistakes.check()
-    return base
+    return rules
 
 
 def _in_logits(parsed: Parsed, said: list[list[Linear]], unit: Any) -> list[list[Linear]]:
@@ -138,7 +133,7 @@ def _in_logits(parsed: Parsed, said: list[list[Linear]], unit: Any) -> list[list
     return [[Linear(unit * each.constant, {}) if each.points else each for each in row] for row in said]
 
 
-def check_settings(
+def _check_settings(
     parsed: Parsed, known: Iterable[str], operators: Mapping[str, Any], probe: Callable[..., object]
 ) -> None:
     """Report settings of the text that are unknown, have an unknown value, or are also given as an argument.
@@ -150,9 +145,8 @@ def check_settings(
     words: dict[str, Any] = {}
     for name, place in parsed.places.items():
         if name not in known:
-            parsed.mistakes.add(
-                place, f"Unknown setting {name!r:.60}; choose from {listed(known)}.{did_you_mean(name, known)}"
-            )
+            choices = f"choose from {listed(known)}.{did_you_mean(name, known)}"
+            parsed.mistakes.add(place, f"Unknown setting {name!r:.60}; {choices}")
         elif name in operators:
             parsed.mistakes.add(place, f"{name} is set both in the text and as an argument: remove one of them.")
         elif isinstance(parsed.settings[name], str | bool):
@@ -175,15 +169,14 @@ def _problem(make: Callable[..., object], settings: Mapping[str, Any]) -> str:
     return ""
 
 
-def settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[str]) -> None:
+def _settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[str]) -> None:
     """Turn the lines ``Default: y = 0.5`` into the setting ``default``."""
     if not parsed.defaults:
         return
     for name, (_, place) in parsed.defaults.items():
         if "default" in parsed.settings or "default" in operators:
-            parsed.mistakes.add(
-                place, "default is set twice: by this line, and by USING or as an argument. Remove one of them."
-            )
+            twice = "default is set twice: by this line, and by USING or as an argument. Remove one of them."
+            parsed.mistakes.add(place, twice)
             return
         if name not in outputs and parsed.is_complete:
             parsed.mistakes.add(
@@ -209,10 +202,8 @@ def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
     if adds is None:
         return
     if sets is not None:
-        parsed.mistakes.add(
-            sets,
-            "Other conclusions of these rules are added up ('+=', '-='), this one is not: use one way for all of them.",
-        )
+        others = "Other conclusions of these rules are added up ('+=', '-='), this one is not"
+        parsed.mistakes.add(sets, f"{others}: use one way for all of them.")
     elif operators.get("normalize", parsed.settings.get("normalize", False)):
         parsed.mistakes.add(
             adds, "'+=' adds up what rules conclude, but normalize=True averages it: use '=', or normalize=False."
@@ -222,7 +213,7 @@ def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
         parsed.places.setdefault("normalize", adds)
 
 
-def check_content(parsed: Parsed, example: str) -> None:
+def _check_content(parsed: Parsed, example: str) -> None:
     """Raise `RuleSyntaxError` if a text without other mistakes has no variable or no rule."""
     if not parsed.variables and not parsed.mistakes:
         raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
@@ -231,7 +222,7 @@ def check_content(parsed: Parsed, example: str) -> None:
         raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
 
 
-def build(make: Callable[..., T], parsed: Parsed, operators: Mapping[str, Any]) -> T:
+def _build(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
     """Call ``make`` with the settings; errors that single settings cause point at them."""
     try:
         return make(**parsed.settings, **operators)
