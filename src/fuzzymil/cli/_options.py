@@ -4,44 +4,11 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import functools
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any
 
 import typer
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def expand_groups(command: Command) -> Command:
-    """Return a command in which a parameter that is a group of options has become these options."""
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    groups: dict[str, Any] = {each.name: each.annotation for each in own if dataclasses.is_dataclass(each.annotation)}
-    found: list[inspect.Parameter] = []
-    for each in own:
-        kind = groups.get(each.name)
-        if kind is None:
-            found.append(each.replace(kind=each.KEYWORD_ONLY))
-            continue
-        hints = get_type_hints(kind, include_extras=True)
-        for field in dataclasses.fields(kind):
-            found.append(
-                inspect.Parameter(field.name, each.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
-            )
-
-    @functools.wraps(command)
-    def run(**given: Any) -> Any:
-        made = {
-            name: kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
-            for name, kind in groups.items()
-        }
-        return command(**given, **made)
-
-    run.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in found}
-    return run  # type: ignore[return-value]
 
 
 def listed_names(texts: list[str] | None) -> tuple[str, ...]:

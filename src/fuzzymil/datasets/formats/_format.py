@@ -54,14 +54,18 @@ class Format:
         ``read(file, bag, label)`` returns `Bags`.
     suffixes : tuple of str
         File name suffixes that select the format when bags are written; ``""`` for a name without a suffix.
+    recognized : tuple of str, optional
+        Which files have this format by their suffix alone. Default: ``suffixes``.
+    head : str, optional
+        Which files of any name have this format: text whose first two lines begin with this pattern.
     write : callable, optional
         ``write(bags, path)``. None if the format is read-only.
     starts : bytes
-        Which files of any name have this format: those that begin with these bytes, if there are any.
+        The same, by the bytes with which they begin.
     members : tuple of str
         Which folders have this format: those with a file of one of these suffixes.
     is_match : callable, optional
-        ``is_match(file, bag)`` returns whether a file looks like this format. Default: by suffix and start.
+        ``is_match(file, bag)`` returns whether a file looks like this format. Default: by the above.
     rank : int
         Formats with a higher rank are tried first when a file is recognized; of the same rank, those registered last.
     column_names : callable, optional
@@ -85,6 +89,8 @@ class Format:
     read: Callable[..., Bags]
     suffixes: tuple[str, ...] = ()
     write: Callable[[Bags, Path], None] | None = None
+    recognized: tuple[str, ...] | None = None
+    head: str = ""
     starts: bytes = b""
     members: tuple[str, ...] = ()
     is_match: Callable[[DataFile, ColumnName], bool] | None = None
@@ -103,7 +109,10 @@ class Format:
             return file.is_folder and any(path.suffix.lower() in self.members for path in file.path.iterdir())
         if self.is_match is not None:
             return self.is_match(file, bag)
-        return file.suffix in self.suffixes or (bool(self.starts) and file.start.startswith(self.starts))
+        if file.suffix in (self.suffixes if self.recognized is None else self.recognized):
+            return True
+        starts = bool(self.starts) and file.start.startswith(self.starts)
+        return starts or (bool(self.head) and re.match(self.head, "\n".join(file.head)) is not None)
 
     @property
     def has_columns(self) -> bool:

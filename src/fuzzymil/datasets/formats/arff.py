@@ -31,11 +31,6 @@ class _Header(NamedTuple):
     data_line: int
 
 
-def is_arff(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named ``.arff`` or begins with ``@relation``."""
-    return file.suffix == ".arff" or (bool(file.head) and file.head[0].lower().lstrip().startswith("@relation"))
-
-
 def _plain(text: str) -> str:
     """Return a token without its quotes and escapes."""
     text = text.strip()
@@ -212,6 +207,6 @@ FORMATS["arff"] = Format(
     suffixes=(".arff",),
     read=read_arff,
     write=write_arff,
-    is_match=is_arff,
+    head=r"(?i)\s*@relation",
     columns=arff_columns,
 )

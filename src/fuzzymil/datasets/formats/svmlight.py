@@ -17,15 +17,9 @@ from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import CUT, DataFile, write_text
 
-_HEAD = re.compile(r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)")  # instance:bag:label
-_COUNTS = re.compile(r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$")  # an optional first line: how many instances and features
+_HEAD = r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)"  # instance:bag:label
+_COUNTS = r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$"  # an optional first line: how many instances and features
 _PAIRS = re.compile(r"(?:\s+[0-9]{1,18}:[^\s:]+)*\s*")
-
-
-def is_svmlight(file: DataFile, bag: object) -> bool:
-    """Return whether the first line begins with ``instance:bag:label``, or the second after a line of counts."""
-    lines = file.head[1:] if file.head and _COUNTS.match(file.head[0]) else file.head
-    return bool(lines) and _HEAD.match(lines[0]) is not None
 
 
 def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> Bags:
@@ -35,11 +29,11 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
     promised: tuple[int, int] | None = None
     for number, line in file.numbered_lines():
         line = line.partition("#")[0]
-        stated = _COUNTS.match(line)
+        stated = re.match(_COUNTS, line)
         if stated and promised is None and not lines:
             promised = int(stated[1]), int(stated[2])
             continue
-        head = _HEAD.match(line)
+        head = re.match(_HEAD, line)
         if head is None:
             if not line.strip():
                 continue
@@ -128,6 +122,7 @@ FORMATS["svmlight"] = Format(
     suffixes=(".data", ".svm", ".svmlight", ".libsvm"),
     read=read_svmlight,
     write=write_svmlight,
-    is_match=is_svmlight,
+    recognized=(".svm", ".svmlight", ".libsvm"),
+    head=f"(?m)({_COUNTS}\n)?{_HEAD}",
     takes_columns=False,
 )
