@@ -495,22 +495,17 @@ def _rule(explanation: Explanation, rule: RuleExplanation, max_conditions: int) 
 
 def _condition_table(conditions: Sequence[ConditionExplanation]) -> list[str]:
     """Return one line per condition: value, condition, degree and remarks, in columns."""
-    columns = [
-        (value_of(c), c.text.removeprefix(printer.quoted(c.variable)).strip(), degree(c.log_membership))
+    rows = [
+        (
+            value_of(c),
+            c.text.removeprefix(printer.quoted(c.variable)).strip(),
+            degree(c.log_membership),
+            ", ".join(filter(None, ("negated" * c.negated, "decisive" * c.limiting))),
+        )
         for c in conditions
     ]
-    widths = [max(map(len, column)) for column in zip(*columns, strict=True)]
-    lines = []
-    for condition, row in zip(conditions, columns, strict=True):
-        cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append(f"{cells}  {_remarks(condition)}".rstrip())
-    return lines
-
-
-def _remarks(condition: ConditionExplanation) -> str:
-    return ", ".join(
-        word for word, holds in (("negated", condition.negated), ("decisive", condition.limiting)) if holds
-    )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> list[str]:

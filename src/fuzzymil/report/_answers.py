@@ -131,10 +131,8 @@ def answers_of(model: Any, bags: Any, y: Any = None) -> Answers:
 def certainty(output: Array, reading: Reading, described: Array, silent: Array) -> Array:
     """Return how certain each answer is, shape (n_bags,), comparable within one model.
 
-    For a classifier, the distance of the decision value from the threshold, or from the second best class, given the
-    output (n_bags, n_outputs). For numbers, how well the model knows such bags, ``described`` (n_bags,): the coverage
-    or, for rules that were not learned, the logarithm of the greatest firing strength. On ``silent`` bags no rule
-    fires.
+    For a classifier, the distance of the decision value from the threshold, or from the second best class. For numbers,
+    how well the model knows such bags, ``described``. On ``silent`` bags no rule fires.
     """
     if reading.classes is None:
         found = described

@@ -30,7 +30,6 @@ from fuzzymil.estimators import cross_validate, splitter
 from fuzzymil.plots import FAINT, ReliabilityDisplay, RocDisplay
 from fuzzymil.plots.style import as_written, bare, figure_bytes
 from fuzzymil.report._answers import Answers
-from fuzzymil.report.html import label
 from fuzzymil.rules import RuleBase
 
 if TYPE_CHECKING:
@@ -43,6 +42,9 @@ class Basis(enum.Enum):
     REFITTED = "models trained on the other folds"
     UNSEEN = "this model, on bags that it was not trained on"
     SEEN = "this model, on bags that it may have been trained on"
+
+
+_COLUMNS = {Basis.REFITTED: "cross-validated", Basis.UNSEEN: "this model", Basis.SEEN: "this model, on these bags"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +89,11 @@ class Performance:
     groups: Groups | None = None
 
     @property
+    def column(self) -> str:
+        """Heading of the measures in a table."""
+        return _COLUMNS[self.basis]
+
+    @property
     def n_bags(self) -> int:
         """Number of bags in all folds."""
         return sum(len(fold.truth) for fold in self.folds)
@@ -107,17 +114,23 @@ class Performance:
         truth, predicted = self._joined()
         return np.asarray(confusion_matrix(truth, predicted, labels=list(self.classes)))
 
-    def roc_curve(self) -> bytes:
+    @property
+    def _has_area(self) -> bool:
+        return any(name.startswith("Area") for name in self.measures)
+
+    def roc_curve(self) -> bytes | None:
         """Draw ROC curves: for the positive one of two classes, or for each of several classes against the rest."""
-        assert self.classes is not None
+        if self.classes is None or not self._has_area:
+            return None
         known = [fold for fold in self.folds if self._has_all_classes(fold)]
         pairs = [(fold.truth, fold.scores) for fold in known if fold.scores is not None]
         return figure_svg(RocDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot)
 
-    def reliability(self) -> bytes:
+    def reliability(self) -> bytes | None:
         """Draw the reliability of the probabilities: of the positive one of two classes, or of each of several."""
-        assert self.classes is not None
         pairs = [(fold.truth, fold.probabilities) for fold in self.folds if fold.probabilities is not None]
+        if self.classes is None or not (pairs and self._has_area):
+            return None
         return figure_svg(ReliabilityDisplay.from_classes(pairs, self.classes, pos_label=self.positive).plot)
 
     @property
@@ -125,10 +138,15 @@ class Performance:
         """The class that the curves are about."""
         return self.positive if self.positive is not None or self.classes is None else self.classes[-1]
 
-    def agreement(self, output: int) -> bytes:
-        """Draw predicted against true values of an output."""
-        truth, predicted = (values.reshape(len(values), -1)[:, output] for values in self._joined())
-        return figure_svg(lambda: _agreement(truth, predicted, self.outputs[output]))
+    def agreement(self) -> list[tuple[str, bytes]]:
+        """Draw predicted against true values of each output, of numbers."""
+        if self.classes is not None:
+            return []
+        truth, predicted = (values.reshape(len(values), -1).T for values in self._joined())
+        return [
+            (name, figure_svg(functools.partial(_agreement, own, said, name)))
+            for name, own, said in zip(self.outputs, truth, predicted, strict=True)
+        ]
 
     def _joined(self) -> tuple[Array, Array]:
         folds = self.folds
@@ -291,47 +309,3 @@ def _splits(answers: Answers, n_folds: int, rng: Any, groups: Groups | None = No
             "use fewer folds, or leave out the groups."
         )
     return found
-
-
-# ---------------------------------------------------------------------- the section
-
-
-_COLUMNS = {Basis.REFITTED: "cross-validated", Basis.UNSEEN: "this model", Basis.SEEN: "this model, on these bags"}
-
-
-def performance_facts(quoted: Performance | None, own: Performance | None, reason: str) -> dict[str, Any] | None:
-    """Return what the section shows: the numbers to quote and, where these are cross-validated, the model's own.
-
-    The ``reason`` why there is no cross-validation is ``"edited"`` (or too few bags), ``"not requested"``, or empty.
-    """
-    if quoted is None:
-        return None
-    shown = [quoted] if own is None else [quoted, own]
-    name, values = next(iter(quoted.measures.items()))
-    facts: dict[str, Any] = {
-        "basis": quoted.basis.name,
-        "reason": reason,
-        "n_bags": quoted.n_bags,
-        "n_folds": len(quoted.folds),
-        "groups": quoted.groups,
-        "classes": quoted.classes,
-        "about": quoted.about,
-        "headline": {"name": name, "value": values},
-        "columns": [_COLUMNS[each.basis] for each in shown],
-        "measures": [(name, [each.measures[name] for each in shown]) for name in quoted.measures],
-        "predicted": [f"predicted {label(name)}" for name in quoted.classes or ()],
-        "confusion": [],
-        "roc": None,
-        "reliability": None,
-        "agreement": [],
-    }
-    if quoted.classes is None:
-        return facts | {"agreement": [(each, quoted.agreement(k)) for k, each in enumerate(quoted.outputs)]}
-    confusion = zip(quoted.classes, quoted.confusion.tolist(), strict=True)
-    has_area = any(name.startswith("Area") for name in quoted.measures)
-    likely = quoted.folds[0].probabilities is not None
-    return facts | {
-        "confusion": list(confusion),
-        "roc": quoted.roc_curve() if has_area else None,
-        "reliability": quoted.reliability() if likely and has_area else None,
-    }

@@ -15,14 +15,13 @@ from fuzzymil.estimators.base import Learner
 from fuzzymil.explain import Explanation
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model, performance_facts
+from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model
 from fuzzymil.report._sections import (
     Matters,
     RuleUse,
     bags_facts,
     data_facts,
     health_facts,
-    importance_facts,
     rule_uses,
     rules_facts,
     select_bags,
@@ -78,18 +77,43 @@ class Report:
         pos_label: Any = None,
         groups: Any = None,
     ) -> Self:
-        """Compute a report; see `write_report` for the parameters."""
+        """Compute a report.
+
+        Parameters
+        ----------
+        model : fitted estimator with rules: chosen ones, a network, MISugeno or MIMamdani
+        bags : Bags, or anything `as_bags` accepts
+        y : array of shape (n_bags,), optional
+            Default: the labels of the bags, if any.
+        title : str, optional
+        cross_validate : bool
+            Whether to cross-validate a model with the same parameters. Skipped for expert rules and without labels.
+        n_folds : int
+            Number of folds, stratified by class; fewer if a class has fewer bags.
+        held_out : bool
+            Set this if the model was not trained on these bags: it is then measured on them directly.
+        max_bags : int
+            Maximum number of bags to explain: the least and the most certain.
+        random_state : int, RandomState or None
+            Random seed of the folds, and of their models if the model has none of its own.
+        progress : callable, optional
+            Called as ``progress(step, done, total)`` to report progress.
+        pos_label : label, optional
+            Of two classes, the one that the curves are about. Default: the model's positive class.
+        groups : array of shape (n_bags,), or str, optional
+            Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column
+            that was kept beside the features (``Bags.from_frame(..., keep=["person"])``).
+        """
         _check(n_folds, max_bags)
         step = progress or (lambda name, done, total: None)
         answers = answers_of(model, bags, y)
         about, kept = _positive(answers, pos_label), _groups(answers, groups)
         step("performance", 0, 1)
-        measures = _performance(answers, cross_validate, n_folds, held_out, random_state, kept)
-        performance, own = (each and dataclasses.replace(each, positive=about) for each in measures[:2])
-        reason = measures[2]
+        quoted, own, reason, folds = _performance(answers, cross_validate, n_folds, held_out, random_state, kept)
+        performance, own = (each and dataclasses.replace(each, positive=about) for each in (quoted, own))
         step("performance", 1, 1)
         step("importance", 0, 1)
-        matters = what_matters(answers, measures[3], about)
+        matters = what_matters(answers, folds, about)
         step("importance", 1, 1)
         places = select_bags(answers.certainty, max_bags)
         explanations: dict[int, Explanation] = {}
@@ -118,31 +142,15 @@ class Report:
             report=self,
             n_estimators=len(self.answers.members),
             data=data_facts(self.answers),
-            performance=performance_facts(self.performance, self.own_performance, self.reason),
             rules=rules_facts(self.answers, self.cards),
-            matters=importance_facts(self.matters, len(self.answers.classes or ())),
+            matters=self.matters,
             health=health_facts(self.diagnoses, additive=not self.answers.rules.normalize),
             bags=bags_facts(self.answers, self.explanations),
             settings=settings_facts(self.answers),
         )
 
 
-def write_report(
-    model: Any,
-    bags: Any,
-    path: str | os.PathLike[str],
-    *,
-    y: Any = None,
-    title: str | None = None,
-    cross_validate: bool = True,
-    n_folds: int = 10,
-    held_out: bool = False,
-    max_bags: int = 200,
-    random_state: Any = 0,
-    progress: Progress | None = None,
-    pos_label: Any = None,
-    groups: Any = None,
-) -> None:
+def write_report(model: Any, bags: Any, path: str | os.PathLike[str], **settings: Any) -> None:
     """Write a report on a model and bags as one self-contained HTML file.
 
     It describes the data, lists the rules in words and drawings, measures the performance (if the bags have
@@ -156,26 +164,9 @@ def write_report(
     bags : Bags, or anything `as_bags` accepts
     path : str or path
         File to write. An existing file is replaced only on success.
-    y : array of shape (n_bags,), optional
-        Default: the labels of the bags, if any.
-    title : str, optional
-    cross_validate : bool
-        Whether to cross-validate a model with the same parameters. Skipped for expert rules and without labels.
-    n_folds : int
-        Number of folds, stratified by class; fewer if a class has fewer bags.
-    held_out : bool
-        Set this if the model was not trained on these bags: it is then measured on them directly.
-    max_bags : int
-        Maximum number of bags to explain: the least and the most certain.
-    random_state : int, RandomState or None
-        Random seed of the folds, and of their models if the model has none of its own.
-    progress : callable, optional
-        Called as ``progress(step, done, total)`` to report progress.
-    pos_label : label, optional
-        Of two classes, the one that the curves are about. Default: the model's positive class.
-    groups : array of shape (n_bags,), or str, optional
-        Bags of one group stay in one fold of the cross-validation: the visits of one person. A name means a column that
-        was kept beside the features (``Bags.from_frame(..., keep=["person"])``).
+    **settings
+        ``y``, ``title``, ``cross_validate``, ``n_folds``, ``held_out``, ``max_bags``, ``random_state``, ``progress``,
+        ``pos_label`` and ``groups``, as in `Report.of`.
 
     Examples
     --------
@@ -190,21 +181,7 @@ def write_report(
     True
     """
     storage.check_writable(path)
-    report = Report.of(
-        model,
-        bags,
-        y,
-        title=title,
-        cross_validate=cross_validate,
-        n_folds=n_folds,
-        held_out=held_out,
-        max_bags=max_bags,
-        random_state=random_state,
-        progress=progress,
-        pos_label=pos_label,
-        groups=groups,
-    )
-    storage.write_atomically(path, report.to_html())
+    storage.write_atomically(path, Report.of(model, bags, **settings).to_html())
 
 
 def _check(n_folds: int, max_bags: int) -> None:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_mark, class_of_rule
@@ -121,30 +122,21 @@ def _summary(values: Array) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleUse(RuleCard):
-    """A rule, and how much it decides on the bags.
+    """A rule, and how much it decides on the bags."""
 
-    ``member``: position of its rule base, from 0. ``conclusions``: each output with the rule's mean conclusion on the
-    bags. ``linear``: whether the conclusions depend on the features. ``speaks_for``, ``against``: the class that a
-    classifier's rule votes for, or takes away from. ``kind``: key by which the list can be filtered. ``mean_share``,
-    ``max_share``: share of the (normalized) strength on the bags; of an additive rule, its firing strength.
-    ``n_leading``: number of bags on which no other rule of its member is stronger (or adds more). ``mean_added``: what
-    an additive rule adds on average to the output of its class, or to the first one. ``dropped``: how much the score
-    falls without the rule, and the standard deviation; None without labels.
-    """
-
-    member: int
-    conclusions: tuple[tuple[str, float], ...]
+    member: int  # position of its rule base
+    conclusions: tuple[tuple[str, float], ...]  # each output with the rule's mean conclusion on the bags
     sign: str
-    linear: bool
-    speaks_for: Any
+    linear: bool  # whether conclusions depend on the features
+    speaks_for: Any  # the class that a classifier's rule votes for or, if it is against it, takes away from
     against: bool
-    kind: str
-    mean_share: float
+    kind: str  # key by which the list can be filtered
+    mean_share: float  # of the (normalized) strength on the bags; of an additive rule, its firing strength
     max_share: float
     bar: Bar
-    n_leading: int
-    mean_added: float
-    dropped: tuple[float, float] | None
+    n_leading: int  # bags on which no other rule of its member is stronger (or adds more)
+    mean_added: float  # by an additive rule, to the output of its class, or to the first one
+    dropped: tuple[float, float] | None  # how much the score falls without it, and the standard deviation
 
     @property
     def changes(self) -> tuple[tuple[str, float], ...]:
@@ -198,7 +190,7 @@ def _scorecard(answers: Answers, cards: list[RuleUse]) -> list[dict[str, Any]]:
     if base.points is not None:
         rows, premises = rows[1:], premises[1:]
     ends = [(min(0.0, *(row[k] for _, row in rows)), max(0.0, *(row[k] for _, row in rows))) for k in outputs]
-    texts = [[typeset(text.strip()) for text in number_column([row[k] for _, row in rows])] for k in outputs]
+    texts = [_typeset([row[k] for _, row in rows]) for k in outputs]
     if base.points is not None:
         texts = [[typeset(f"{points:+d}") for points in base.points]]
     return [
@@ -209,6 +201,11 @@ def _scorecard(answers: Answers, cards: list[RuleUse]) -> list[dict[str, Any]]:
         }
         for n, (name, row) in enumerate(rows)
     ]
+
+
+def _typeset(values: npt.ArrayLike, *, signed: bool = True) -> list[str]:
+    """Return numbers with the same number of decimals."""
+    return [typeset(text.strip()) for text in number_column(np.asarray(values).tolist(), signed=signed)]
 
 
 def _shortened(text: str) -> str:
@@ -229,10 +226,10 @@ def _uses(answers: Answers, member: int, own: Importance | None) -> Iterator[Rul
         output = k if k is not None and len(concluded) > 1 else 0
         against = not base.normalize and len(concluded) > 1 and k is not None and bool(concluded[k] < 0)
         mean_share = float(found.normalized[:, r].mean())
-        several = len(answers.members) > 1
+        mark = class_mark(int(concluded[0] > 0), 2) if not base.normalize and len(concluded) == 1 else ""
         changed = {
-            "name": f"{card.name} of member {member + 1}" if several else card.name,
-            "mark": _mark(answers, k, concluded, additive=not base.normalize),
+            "name": f"{card.name} of member {member + 1}" if len(answers.members) > 1 else card.name,
+            "mark": mark if k is None else class_mark(k, len(answers.classes or ())),
         }
         yield RuleUse(
             **{field.name: getattr(card, field.name) for field in dataclasses.fields(card)} | changed,
@@ -252,21 +249,12 @@ def _uses(answers: Answers, member: int, own: Importance | None) -> Iterator[Rul
         )
 
 
-def _mark(answers: Answers, k: int | None, concluded: Any, *, additive: bool) -> str:
-    if k is not None:
-        return class_mark(k, len(answers.classes or ()))
-    return class_mark(int(concluded[0] > 0), 2) if additive and len(concluded) == 1 else ""
-
-
 def _class(answers: Answers, concluded: Any, *, additive: bool) -> int | None:
     """Return the class that a rule votes for or, of several, for or against."""
     if answers.classes is None:
         return None
     border = 0.0 if additive else answers.reading.threshold
     return class_of_rule(concluded, additive=additive) if len(concluded) > 1 else int(concluded[0] > border)
-
-
-# Facts about the data for ``templates/data.html``: bags, their sizes and labels, and their features.
 
 
 # ---------------------------------------------------------------------- what matters
@@ -279,6 +267,21 @@ class Matters:
     features: Importance | None
     rules: Importance | None
     effects: tuple[Effect, ...]
+    n_classes: int
+
+    @property
+    def feature_rows(self) -> list[dict[str, Any]]:
+        """The features that are shown, as rows of a table."""
+        return [] if self.features is None else _rows([each for each in self.features.features if each.used])
+
+    @property
+    def rule_rows(self) -> list[dict[str, Any]]:
+        """The rules that are shown, as rows of a table."""
+        return [] if self.rules is None else _rows(self.rules.rules)
+
+    def drawing(self) -> bytes:
+        """Draw the effects, if there are any."""
+        return figure_svg(EffectDisplay(list(self.effects), self.n_classes).plot)
 
 
 def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None) -> Matters:
@@ -298,7 +301,7 @@ def what_matters(answers: Answers, folds: Sequence[Fold], pos_label: Any = None)
         used.sort(key=lambda d: order[answers.rules.feature_names[d]])
     known = [d for d in used if not np.isnan(answers.read.instances[:, d]).all()]
     effects = [model.effect(bags, d, pos_label=pos_label, n_points=_POINTS) for d in known[:_EFFECTS]]
-    return Matters(features, own, tuple(effects))
+    return Matters(features, own, tuple(effects), len(answers.classes or ()))
 
 
 def _can_tell(answers: Answers, truth: Array | None) -> bool:
@@ -308,37 +311,11 @@ def _can_tell(answers: Answers, truth: Array | None) -> bool:
     return len(truth) > 1 and (answers.classes is None or len(np.unique(truth)) > 1)
 
 
-def importance_facts(matters: Matters, n_classes: int) -> dict[str, Any]:
-    """Return what the section shows."""
-    features, own = matters.features, matters.rules
-    return {
-        "features": features,
-        "rules": own,
-        "feature_rows": [] if features is None else _rows([each for each in features.features if each.used][:_SHOWN]),
-        "rule_rows": [] if own is None else _rows(own.rules[:_SHOWN]),
-        "n_unused": 0 if features is None else sum(not each.used for each in features.features),
-        "effects": figure_svg(EffectDisplay(list(matters.effects), n_classes).plot) if matters.effects else None,
-        "about": matters.effects[0].curves[0].name if matters.effects and len(matters.effects[0].curves) == 1 else "",
-        "classifies": n_classes > 0,
-        "n_bags": matters.effects[0].n_bags if matters.effects else 0,
-    }
-
-
 def _rows(found: Sequence[FeatureImportance] | Sequence[RuleImportance]) -> list[dict[str, Any]]:
+    found = found[:_SHOWN]
     ends = [0.0, *(each.drop for each in found)]
-    return [
-        {
-            "name": each.name,
-            "text": getattr(each, "text", ""),
-            "bar": bar(each.drop, min(ends), max(ends)),
-            "drop": each.drop,
-            "std": each.std,
-        }
-        for each in found
-    ]
-
-
-# Settings and versions for ``templates/settings.html``: everything needed to train the model again.
+    low, high = min(ends), max(ends)
+    return [dataclasses.asdict(each) | {"bar": bar(each.drop, low, high)} for each in found]
 
 
 # ---------------------------------------------------------------------- rule health
@@ -369,9 +346,6 @@ def health_facts(diagnoses: Sequence[Diagnosis], *, additive: bool) -> dict[str,
         "about_parts": [each for each in found if each[1].kind not in _QUESTIONS],
         "several": len(diagnoses) > 1,
     }
-
-
-# What matters for the predictions: features, rules, and how predictions change with features.
 
 
 # ---------------------------------------------------------------------- bags
@@ -413,20 +387,16 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
     }
 
 
-def _is_binary(answers: Answers) -> bool:
-    return answers.classes is not None and answers.output.shape[1] == 1
-
-
 def _certainty(answers: Answers) -> str:
     """Return what certainty is, as the template knows it."""
     if answers.classes is None:
         return "firing" if answers.coverage is None else "coverage"
-    return "threshold" if _is_binary(answers) else "margin"
+    return "threshold" if answers.output.shape[1] == 1 else "margin"
 
 
 def _bag_cards(answers: Answers, explanations: Mapping[int, Explanation]) -> list[dict[str, Any]]:
     """Return each bag with its prediction, the numbers to sort by, the keys to filter by, and the reasons."""
-    bags, truth, signed = answers.bags, answers.truth, _is_binary(answers)
+    bags, truth, signed = answers.bags, answers.truth, _certainty(answers) == "threshold"
     certainty, coverage, wrong = answers.certainty, answers.coverage, answers.wrong
     several = answers.classes is not None and not signed
     # Of several classes, a bag on which no rule fires is not certain at all.
@@ -435,7 +405,7 @@ def _bag_cards(answers: Answers, explanations: Mapping[int, Explanation]) -> lis
     true = truth.reshape(len(truth), -1)[:, 0] if truth is not None and answers.classes is None else None
     widest = float(np.abs(scores).max()) or 1.0
     ends = (-widest, widest) if signed else (0.0, widest) if several else (float(scores.min()), float(scores.max()))
-    texts = [typeset(text.strip()) for text in number_column(scores.tolist(), signed=signed)]
+    texts = _typeset(scores, signed=signed)
     cards = []
     for b, explanation in explanations.items():
         kinds, mark = [], ""
@@ -461,7 +431,9 @@ def _bag_cards(answers: Answers, explanations: Mapping[int, Explanation]) -> lis
                 "kinds": kinds,
                 "mark": mark,
                 "probabilities": list(zip(answers.classes or (), explanation.probability or (), strict=False)),
-                "outputs": _outputs(answers, b) if several else [],
+                "outputs": list(zip(answers.classes or (), _typeset(answers.output[b]), strict=True))
+                if several
+                else [],
                 "coverage": explanation.coverage,
                 "unusual": typeset(str(explanation.unusual)) if unlike else "",
                 "defaults": default_lines(explanation),
@@ -469,11 +441,6 @@ def _bag_cards(answers: Answers, explanations: Mapping[int, Explanation]) -> lis
             }
         )
     return cards
-
-
-def _outputs(answers: Answers, place: int) -> list[tuple[Any, str]]:
-    values = number_column(answers.output[place].tolist(), signed=True)
-    return [(name, typeset(text.strip())) for name, text in zip(answers.classes or (), values, strict=True)]
 
 
 # ---------------------------------------------------------------------- settings and versions
@@ -486,7 +453,9 @@ def settings_facts(answers: Answers) -> dict[str, Any]:
     changed: dict[str, str] = {}
     unchanged: dict[str, str] = {}
     for name, value in model.get_params(deep=False).items():
-        (unchanged if _same(value, defaults.get(name)) else changed)[name] = _text(value)
+        default = defaults.get(name)
+        same = type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
+        (unchanged if same else changed)[name] = _text(value)
     return {
         "estimator": type(model).__name__,
         "changed": changed,
@@ -506,10 +475,6 @@ def settings_facts(answers: Answers) -> dict[str, Any]:
             **{name: version(name) for name in _LIBRARIES if has_jax() or name not in ("jax", "optax")},
         },
     }
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
 
 
 def _text(value: Any) -> str:

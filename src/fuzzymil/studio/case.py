@@ -14,6 +14,7 @@ from fuzzymil.bags import Bags, Columns
 from fuzzymil.bags.columns import Column
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.explain import NUMBERS, Reading
+from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.activations import Activations
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import matched
@@ -66,8 +67,8 @@ class Case:
 
     @functools.cached_property
     def data(self) -> Bags:
-        """The bags, with gaps in place of features that the rules declare and never use."""
-        return _with_gaps(self.given, self.rules)
+        """The bags, with missing values in place of features that the rules declare and never use."""
+        return _complete(self.given, self.rules)
 
     @functools.cached_property
     def seen(self) -> Bags:
@@ -181,7 +182,7 @@ class Case:
     @functools.cached_property
     def _from_others(self) -> Array:
         """The outputs (m, b, k) of the other members."""
-        return np.array([each.active.infer(_with_gaps(self.given, each.rules)).output for each in self.others])
+        return np.array([each.active.infer(_complete(self.given, each.rules)).output for each in self.others])
 
     @functools.cached_property
     def outputs_of_members(self) -> Array:
@@ -212,14 +213,12 @@ class Case:
         return made
 
 
-def _with_gaps(bags: Bags, base: RuleBase) -> Bags:
+def _complete(bags: Bags, base: RuleBase) -> Bags:
     """Return bags with all variables of the rules, unknown where the bags lack one that no rule uses."""
     if bags.feature_names is None:
         return bags
-    asked = {condition.variable for rule in base.rules for condition in rule.conditions}
-    sloped = np.abs(base.coefs[:, :, 1:]).max(axis=(0, 1), initial=0.0).tolist()
-    asked |= {name for name, used in zip(base.feature_names, sloped, strict=False) if used}
-    lacking = [name for name in base.feature_names if name not in asked and name not in bags.feature_names]
+    used = {base.feature_names[d] for d in used_features([base])}
+    lacking = [name for name in base.feature_names if name not in used and name not in bags.feature_names]
     if not lacking:
         return bags
     instances = np.hstack([bags.instances, np.full((bags.n_instances, len(lacking)), np.nan)])

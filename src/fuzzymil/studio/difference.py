@@ -33,7 +33,7 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
             "rmse": None,
             "text": f"The rules were {kinds[0]} rules and are {kinds[1]} rules.",
         }
-    found = _diff(old.document.rules, new.document.rules)
+    found = old.document.rules.diff(new.document.rules)
     settings = [
         {"where": change.where, "what": change.what, **_as_text(change)}
         for change in found.changes
@@ -46,11 +46,6 @@ def difference(old: Case, new: Case) -> dict[str, Any]:
         "text": found.to_text(),
         **answer_changes(old, new),
     }
-
-
-def _diff(old: Any, new: Any) -> Difference:
-    found: Difference = old.diff(new)
-    return found
 
 
 def _as_text(change: Any) -> dict[str, str]:
@@ -149,7 +144,7 @@ def accept_rules(
         return old, []
     if (old.concludes_sets, old.normalize) != (new.concludes_sets, new.normalize):
         raise ParameterError("The proposal is of another kind than the rules: accept all of it, or nothing.")
-    matches = _diff(old, new).matches
+    matches = old.diff(new).matches
     taken = [
         (None, match.new) if match.new in accepted else (match.old, None)
         for match in sorted(matches, key=lambda match: match.old or match.new or 0)

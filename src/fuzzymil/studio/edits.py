@@ -18,13 +18,7 @@ from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules import And, Is, Quantified, RuleBase, Variable
 from fuzzymil.rules.language import parser
 from fuzzymil.studio.case import Case
-from fuzzymil.studio.document import (
-    Document,
-    Term,
-    check_text,
-    merge_texts,
-    terms_of_rule,
-)
+from fuzzymil.studio.document import Document, Term, check_text, merge_texts, terms_of_rule
 from fuzzymil.studio.sets import axis_of, move_handle, quantile_terms, to_family
 from fuzzymil.studio.start import variable_from
 
@@ -68,6 +62,12 @@ def _place(document: Document, message: Mapping[str, Any], field: str = "number"
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= last:
         raise ParameterError(f"{field} must be the number of a rule, from 1 to {last}, got {number!r:.60}.")
     return number
+
+
+def _rule(document: Document, message: Mapping[str, Any]) -> tuple[int, str]:
+    """Return the number of a rule, and its name."""
+    number = _place(document, message)
+    return number, document.rules.name_of(number - 1)
 
 
 def _variable(rules: RuleBase, message: Mapping[str, Any]) -> Variable:
@@ -130,10 +130,9 @@ def write_text(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
 @_edit
 def set_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Change a rule: its weight, text, label or comment, and whether it is on."""
-    document = case.document
-    number = _place(document, message)
-    name = document.rules.name_of(number - 1)
-    rules, label = document.rules, f"Changed {name}"
+    document, rules = case.document, case.document.rules
+    number, name = _rule(document, message)
+    label = f"Changed {name}"
     if "text" in message:
         rules = rules.edit(replace={number: _text(message, "text")})
     if "weight" in message:
@@ -179,22 +178,20 @@ def add_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
 def remove_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Remove a rule."""
     document = case.document
-    number = _place(document, message)
+    number, name = _rule(document, message)
     off = frozenset(each - (each > number) for each in document.off if each != number)
-    label = f"Removed {document.rules.name_of(number - 1)}"
-    return _renumber(document, document.rules.edit(drop=number), off), label
+    return _renumber(document, document.rules.edit(drop=number), off), f"Removed {name}"
 
 
 @_edit
 def move_rule(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Put a rule in another place."""
     document = case.document
-    number, to = _place(document, message), _place(document, message, "to")
+    number, name = _rule(document, message)
     order = [each for each in range(1, document.rules.n_rules + 1) if each != number]
-    order.insert(to - 1, number)
+    order.insert(_place(document, message, "to") - 1, number)
     off = frozenset(order.index(each) + 1 for each in document.off)
-    label = f"Moved {document.rules.name_of(number - 1)}"
-    return _renumber(document, document.rules.edit(keep=order), off), label
+    return _renumber(document, document.rules.edit(keep=order), off), f"Moved {name}"
 
 
 @_edit
@@ -218,8 +215,8 @@ def _by_number(value: Mapping[str, Any]) -> dict[Any, Any]:
 def set_condition(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Change the condition of a plain rule on one variable, add it, or, with a term of null, remove it."""
     document, names = case.document, case.document.rules.feature_names
-    number = _place(document, message)
-    name, rule = document.rules.name_of(number - 1), document.rules.rules[number - 1]
+    number, name = _rule(document, message)
+    rule = document.rules.rules[number - 1]
     variable = _variable(document.rules, message).name
     if variable not in names:
         raise ParameterError(f"{variable} is an output: change the conclusion of the rule instead.")
@@ -242,21 +239,20 @@ def set_condition(case: Case, message: Mapping[str, Any]) -> tuple[Document, str
 
 def _conjunction(premise: Any) -> list[Is] | None:
     """Return the conditions that a premise joins by AND, each about another variable; None for other premises."""
-    parts = [premise] if isinstance(premise, Is) else list(premise.parts) if isinstance(premise, And) else [None]
+    parts = premise.parts if isinstance(premise, And) else (premise,)
     conditions = [part for part in parts if isinstance(part, Is)]
-    return conditions if len(parts) == len({part.variable for part in conditions}) else None
+    return conditions if len(parts) == len({each.variable for each in conditions}) else None
 
 
 @_edit
 def set_conclusion(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     """Change what a rule concludes about an output: a number, a sum as text, or a term."""
     document = case.document
-    number = _place(document, message)
+    number, name = _rule(document, message)
     output = message.get("output") or case.outputs[0]
     known_name("output", output, case.outputs)
     rules = document.rules.edit(conclusions={number: {str(output): message.get("value", message.get("term"))}})
-    label = f"Changed the conclusion of {document.rules.name_of(number - 1)}"
-    return _renumber(document, rules, document.off), label
+    return _renumber(document, rules, document.off), f"Changed the conclusion of {name}"
 
 
 # ---------------------------------------------------------------------- settings
@@ -378,13 +374,13 @@ def rename(case: Case, message: Mapping[str, Any]) -> tuple[Document, str]:
     if message.get("term") is not None:
         term, _ = _term(document.rules, message)
         rules = document.rules.edit(rename={term: new})
-        moved = document.with_rules(rules, lambda each: (term[0], new) if each == term else each)
-        return moved, f"Renamed {'.'.join(term)} to {new}"
+        renamed = document.with_rules(rules, lambda each: (term[0], new) if each == term else each)
+        return renamed, f"Renamed {'.'.join(term)} to {new}"
     name = _variable(document.rules, message).name
-    rules = document.rules.edit(rename={name: new})
-    return document.with_rules(
-        rules, lambda each: (new, each[1]) if each[0] == name else each
-    ), f"Renamed {name} to {new}"
+    renamed = document.with_rules(
+        document.rules.edit(rename={name: new}), lambda each: (new, each[1]) if each[0] == name else each
+    )
+    return renamed, f"Renamed {name} to {new}"
 
 
 @_edit

@@ -17,6 +17,7 @@ from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase, Variable
 from fuzzymil.rules.activations import clipped, matched
+from fuzzymil.rules.curves import typical_values
 from fuzzymil.rules.editing import Finding
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language import printer
@@ -62,15 +63,11 @@ def state_of(case: Case) -> dict[str, Any]:
 def _variables(case: Case, only: str | None = None) -> list[dict[str, Any]]:
     """Return the variables with their terms, or only one of them; outputs of Mamdani rules come last."""
     asked = [set(terms_of_rule(case.rules, r)) for r in range(case.rules.n_rules)]
-    return [
-        _variable(case, each, asked, is_input=place < len(case.rules.variables))
-        for place, each in enumerate(case.rules.all_variables)
-        if only in (None, each.name)
-    ]
+    return [_variable(case, each, asked) for each in case.rules.all_variables if only in (None, each.name)]
 
 
-def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]], *, is_input: bool) -> dict[str, Any]:
-    axis = axis_of(variable, case.values(variable.name) if is_input else None)
+def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]]) -> dict[str, Any]:
+    axis = axis_of(variable, case.values(variable.name))  # none of an output
     terms = [
         {
             "name": term,
@@ -83,7 +80,7 @@ def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]],
     ]
     return {
         **{name: getattr(variable, name) for name in ("name", "title", "unit", "comment", "low", "high", "categories")},
-        "input": is_input,
+        "input": variable.name in case.rules.feature_names,
         "axis": axis,
         "used_by": [r for r, each in enumerate(asked, 1) if any(name == variable.name for name, _ in each)],
         "terms": terms,
@@ -92,8 +89,8 @@ def _variable(case: Case, variable: Variable, asked: list[set[tuple[str, str]]],
 
 def _rules(case: Case) -> list[dict[str, Any]]:
     """Return the rules as text and in parts."""
-    rules, base, lines = case.document.rules, case.document.rules, case.document.lines
-    texts = rules.statements()
+    base, lines = case.document.rules, case.document.lines
+    texts = base.statements()
     return [
         {
             "number": r + 1,
@@ -102,8 +99,8 @@ def _rules(case: Case) -> list[dict[str, Any]]:
             "comment": rule.comment,
             "text": texts[r],
             "premise": printer.premise_text(rule.premise),
-            "conclusion": rules.concluded_text(r),
-            "conclusions": _conclusions(rules, r),
+            "conclusion": base.concluded_text(r),
+            "conclusions": _conclusions(base, r),
             "points": None if base.points is None else base.points[r],
             "weight": rule.weight,
             "on": r + 1 not in case.document.off,
@@ -349,10 +346,7 @@ def _slice(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     name, names = str(request.get("variable")), case.rules.feature_names
     known_name("variable", name, names)
     seen = None if case.bags is None else case.seen.instances
-    place = np.array([sum(span(each)) / 2 for each in case.rules.variables])
-    if seen is not None:
-        known = ~np.isnan(seen).all(axis=0)
-        place[known] = np.nanmedian(seen[:, known], axis=0)
+    place = typical_values(case.rules.variables, seen)
     for other, value in _other_values(case, request, name).items():
         place[names.index(str(other))] = value
     d = names.index(name)
@@ -392,7 +386,7 @@ def _score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     found["changed"] = _n_changed(case, request.get("before"))
     if case.labels is not None:
         right = case.decisions == case.labels
-        found |= {"right": int(right.sum()), "accuracy": float(right.mean()), "auc": _auc(case)}
+        found |= {"right": int(right.sum()), "accuracy": float(right.mean()), "auc": _auc(case, case.found.output)}
         if case.committee is not None:
             found["committee"] = float((case.committee.decisions == case.labels).mean())
     return found
@@ -403,13 +397,15 @@ def rmse(output: Array, labels: Array) -> float:
     return float(np.sqrt(((output - labels) ** 2).mean()))
 
 
-def _auc(case: Case) -> float | None:
-    """Return the area under the ROC curve: how often a bag of the class outranks another."""
-    ranking = case.ranking(case.found.output)
+def _auc(case: Case, output: Array, places: Any = slice(None)) -> float | None:
+    """Return the area under the ROC curve of outputs (b, k) on some bags: how often one of the class outranks another.
+
+    There is none without two classes. (scikit-learn would take long to load.)
+    """
+    ranking = case.ranking(output)
     if ranking is None:
         return None
-    name, scores = ranking
-    truth = np.asarray(case.labels == name)
+    truth, scores = np.asarray(case.labels == ranking[0])[places], ranking[1][places]
     n, m = int(truth.sum()), int((~truth).sum())
     if not n or not m:
         return None
@@ -455,7 +451,7 @@ def _validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if ranking is None:
         return found
     found |= {"positive": ranking[0], "threshold": case.threshold if len(case.outputs) == 1 else 0.0}
-    auc = _auc(case)
+    auc = _auc(case, case.found.output)
     if auc is None:
         return found
     from sklearn.metrics import roc_curve
@@ -468,7 +464,7 @@ def _validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _errors(case: Case) -> dict[str, Any]:
     output, labels = case.found.output[:, 0], case.numbers
-    errors, spread = output - labels, float(((labels - labels.mean()) ** 2).mean())
+    errors, spread = output - labels, float(labels.var())
     return {
         "kind": "numbers",
         "n": len(labels),
@@ -485,37 +481,30 @@ def fold_scores(case: Case, parts: list[list[int]], output: Array, *, best: bool
 
     ``best``: of a single output, with the threshold that is best on the other parts instead of the usual one.
     """
-    from sklearn.metrics import roc_auc_score, roc_curve
+    from sklearn.metrics import roc_curve
 
     if case.reading is None:
         errors = [rmse(output[part, 0], case.numbers[part]) for part in parts]
         rows = [{"n": len(part), "rmse": error} for part, error in zip(parts, errors, strict=True)]
         return {"folds": rows, "rmse": _mean_and_deviation(errors)}
-    labels, single = np.asarray(case.labels, object), len(case.outputs) == 1
-    ranking = case.ranking(output)
-    truth = scores = np.zeros(0)
-    if ranking is not None:
-        truth, scores = labels == ranking[0], ranking[1]
-
-    def auc(part: Any) -> float | None:
-        both = ranking is not None and 0 < truth[part].sum() < len(part)
-        return float(roc_auc_score(truth[part], scores[part])) if both else None
-
-    every = np.concatenate([np.array(each, int) for each in parts])
+    ranking, every = case.ranking(output), np.concatenate([np.array(each, int) for each in parts])
+    labels = np.asarray(case.labels, object)
     folds: list[dict[str, Any]] = []
     for part in parts:
-        threshold = case.threshold if single else None
-        if threshold is not None:
+        threshold = case.threshold if len(case.outputs) == 1 and ranking is not None else None
+        if threshold is not None and ranking is not None:
+            truth, scores = labels == ranking[0], ranking[1]
             if best:
                 rest = np.setdiff1d(every, part)
                 threshold = _best_threshold(scores[rest], truth[rest], threshold)
             right = (scores[part] > threshold) == truth[part]
         else:
             right = np.array(list(map(class_text, case.reading.labels(output[part]))), object) == labels[part]
-        folds.append({"n": len(part), "accuracy": float(right.mean()), "auc": auc(part), "threshold": threshold})
-    roc, area = None, auc(every)
-    if area is not None:
-        false, true, _ = roc_curve(truth[every], scores[every])
+        auc = _auc(case, output, part)
+        folds.append({"n": len(part), "accuracy": float(right.mean()), "auc": auc, "threshold": threshold})
+    roc, area = None, _auc(case, output, every)
+    if ranking is not None and area is not None:
+        false, true, _ = roc_curve(labels[every] == ranking[0], ranking[1][every])
         roc = {"fpr": false, "tpr": true, "auc": area}
     return {
         "folds": folds,
