@@ -7,7 +7,7 @@ import pytest
 from runner import COLUMNS, NETWORK, SMALL, bad, good, run, table, write
 
 from fuzzymil import Bags, Constraints, RuleBase, load_model
-from fuzzymil.cli._settings import Method, Task, chosen_task, new_estimator
+from fuzzymil.cli._settings import Method, Task, infer_task, new_estimator
 from fuzzymil.cli.fit import _scorecard
 
 
@@ -155,7 +155,7 @@ def test_numbers_make_a_regressor(tmp_path):
 )
 def test_the_task_follows_from_the_labels(labels, task, capsys):
     bags = Bags.from_list([[[float(b)]] for b in range(len(labels))], labels=labels)
-    assert chosen_task(Task.auto, bags) == task
+    assert infer_task(Task.auto, bags) == task
     assert task in capsys.readouterr().err.lower()
 
 

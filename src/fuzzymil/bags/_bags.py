@@ -157,7 +157,7 @@ class Bags:
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _input.shared_names(items, known)
-        return cls(_input.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        return cls(_input.stack(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -274,10 +274,7 @@ class Bags:
         options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
         if columns is not None and not isinstance(columns, Columns):
             raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
-        bags = bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
-        if bags.source is not None and bags.source.unused and not exclude_text:
-            warn_user(unused_in_words(bags.source.unused), UnusedColumnsWarning)
-        return bags
+        return bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
 
     @classmethod
     def from_padded(
@@ -330,7 +327,7 @@ class Bags:
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
-            _input.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
+            _input.stack([part.instances if part.sparse is None else part.sparse for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
@@ -805,7 +802,7 @@ def as_bags(X: Any) -> Bags:
 
 
 def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Bags:
-    """Group the rows of a table into bags, whatever it was read from.
+    """Group the rows of a table into bags, whatever it was read from; warn of columns that are not used.
 
     Parameters
     ----------
@@ -823,6 +820,8 @@ def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Co
     Bags(2 bags, 3 instances, 1 feature, 1-2 instances per bag)
     """
     instances, known, source = features_of(table, options, columns)
+    if source.unused and not options.exclude_text:
+        warn_user(unused_in_words(source.unused), UnusedColumnsWarning)
     labels = {"labels": table.label, "instance_labels": table.instance_label}
     return Bags.from_long(instances, table.bag, columns=known, source=source, **labels)
 

@@ -250,7 +250,7 @@ def bag_arrays(items: list[Any], ids: Array) -> list[Array]:
     return found
 
 
-def stacked(parts: Sequence[Any]) -> Any:
+def stack(parts: Sequence[Any]) -> Any:
     """Return the rows of several arrays below each other; sparse if one of them is."""
     if any(map(is_sparse, parts)):
         from scipy.sparse import csr_array, vstack

@@ -69,7 +69,7 @@ class NumberFormat:
         In plain numbers, it is also None without a sign: digits that are text may be codes.
         """
         signs = {_unit_sign(text) for text in texts}
-        if len(signs) != 1 or (self == PLAIN_NUMBERS and signs == {""}):
+        if len(signs) != 1 or (self == DECIMAL_POINT and signs == {""}):
             return None
         found = [self.parse(text) for text in texts]
         return None if None in found else np.array(found, float)
@@ -102,7 +102,7 @@ class NumberFormat:
         return ", ".join(f"{name}={wanted!r}" for name, mine, wanted in changed if mine != wanted)
 
 
-PLAIN_NUMBERS = NumberFormat()
+DECIMAL_POINT = NumberFormat()
 """A decimal point, and no separator of thousands."""
 
 _ALL_FORMATS = tuple(
@@ -301,7 +301,7 @@ def as_float(text: str) -> float:
 def _missing_words(distinct: Collection[str]) -> frozenset[str]:
     """Return the words for a missing value: among words, "none" may well be one of them (treatment: none)."""
     others = [value for value in distinct if value.lower() not in MISSING]
-    numbers = all(is_number(value) or PLAIN_NUMBERS.is_foreign(value) for value in others)
+    numbers = all(is_number(value) or DECIMAL_POINT.is_foreign(value) for value in others)
     no_words = numbers or mostly_dates(others) or parse_hours(others) is not None
     return MISSING if no_words else MISSING - {"none"}
 

@@ -27,8 +27,8 @@ from fuzzymil._utils.errors import (
 from fuzzymil.bags._input import check_frame, identifiers
 from fuzzymil.bags.columns import HOUR, Column, Columns, category_key, category_name
 from fuzzymil.bags.series import (
+    DECIMAL_POINT,
     MISSING,
-    PLAIN_NUMBERS,
     DateSeries,
     NumberFormat,
     NumberSeries,
@@ -71,7 +71,7 @@ class ColumnOptions:
     date: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
     keep: tuple[str, ...] = ()
-    number_format: NumberFormat = PLAIN_NUMBERS
+    number_format: NumberFormat = DECIMAL_POINT
     each_row: bool = False
 
     @classmethod
@@ -218,7 +218,7 @@ class Source:
         """Return what is known of an instance: its line or row, and the columns that are not features."""
         found: dict[str, Any] = {self.place: int(self.rows[instance])}
         for name, values in self.extra.items():
-            value = _plain_value(values[instance])
+            value = _json_value(values[instance])
             if value is not None and value != "":
                 found[name] = value
         return found
@@ -238,7 +238,7 @@ class Source:
         return ", ".join(shown)
 
 
-def _plain_value(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a value as JSON and people write it; None if it is missing."""
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else date_text(float(days_since_1970(np.array([value]))[0]))
@@ -320,7 +320,7 @@ class Table:
 def _frame_labels(column: Any, name: Hashable, number_format: NumberFormat) -> Array:
     """Return labels, as numbers if they are numbers in the format that the user chose."""
     found = arrays.as_array(column)
-    if found.dtype.kind not in "OUS" or number_format == PLAIN_NUMBERS:
+    if found.dtype.kind not in "OUS" or number_format == DECIMAL_POINT:
         return found
     series = as_series(found, name)
     series = series.parse_numbers(number_format) if isinstance(series, TextSeries) else series
@@ -477,7 +477,7 @@ def _check_numbers(
     """
     known = np.array([value.lower() not in MISSING for value in values.distinct])
     foreign = known & np.array([number_format.is_foreign(value) for value in values.distinct])
-    plain = number_format == PLAIN_NUMBERS
+    plain = number_format == DECIMAL_POINT
     number = np.array(
         [is_number(value) if plain else number_format.parse(value) is not None for value in values.distinct]
     )
@@ -498,7 +498,7 @@ def _check_numbers(
 
 def not_a_number(text: str, advice: str = "", name: str | None = None) -> str:
     """Return what is wrong with text in a column of numbers, and what to do about it."""
-    if not advice and PLAIN_NUMBERS.is_foreign(text):
+    if not advice and DECIMAL_POINT.is_foreign(text):
         advice = "write numbers with a decimal point, and without separators and signs"
     if not advice and text.startswith(("<", ">", "≤", "≥")):
         advice = "replace limits by numbers, for instance by the limit itself or half of it, or leave such fields empty"

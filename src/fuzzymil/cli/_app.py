@@ -24,7 +24,7 @@ LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
 
 
-class _PlainHelp:
+class _Help:
     """A command whose help shows what to write, not the types of Python: no ``<bool>`` after a flag."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -37,7 +37,7 @@ class _PlainHelp:
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
-class Command(_PlainHelp, TyperCommand):
+class Command(_Help, TyperCommand):
     """One command."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -48,7 +48,7 @@ class Command(_PlainHelp, TyperCommand):
             return super().invoke(ctx)
 
 
-class Group(_PlainHelp, TyperGroup):
+class Group(_Help, TyperGroup):
     """Several commands."""
 
 

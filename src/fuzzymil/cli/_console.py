@@ -34,7 +34,7 @@ _NAMES = (
     "bag label format drop categorical date decimal thousands encoding folder init n_rules max_conditions alpha order"
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in f"{_NAMES} max_epochs learning_rate".split()}
-_OPTIONS |= {"keep": "--group", "missing": "--set missing", "standardize": "--set standardize"}
+_OPTIONS |= {"features": "--only", "keep": "--group", "missing": "--set missing", "standardize": "--set standardize"}
 _VALUE = r"(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)|(?P<mark>'[^\w']'|\"'\")"
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|{_VALUE})?")
 
@@ -69,16 +69,16 @@ def emit(text: str, *, end: str = "\n") -> None:
 
 def emit_json(value: Any, path: Path | None = None) -> None:
     """Write a result as JSON, by default to standard output; NaN and infinities become null."""
-    write_text(path, json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
+    write_text(path, json.dumps(_json_value(value), indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # NumPy's numbers and arrays
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

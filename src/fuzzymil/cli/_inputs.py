@@ -24,7 +24,7 @@ from fuzzymil._utils.errors import (
     listed,
 )
 from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, check_not_input, emit, is_pipe, local_copy, note, working
-from fuzzymil.cli._options import NewData, listed_names
+from fuzzymil.cli._options import NewData, split_names
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
@@ -66,9 +66,9 @@ class Columns:
                 found[role] = int(found[role])
         if "only" in found:
             drop, only, categorical, dates = (found.pop(name) for name in ("drop", "only", "categorical", "date"))
-            found |= {"drop": listed_names(drop), "categorical": listed_names(categorical), "date": {}}
-            found["features"] = None if only is None else listed_names(only)
-            for text in listed_names(dates):
+            found |= {"drop": split_names(drop), "categorical": split_names(categorical), "date": {}}
+            found["features"] = None if only is None else split_names(only)
+            for text in split_names(dates):
                 name, equals, parts = text.rpartition("=")
                 found["date"] |= {name: tuple(parts.split("+"))} if equals else {text: ()}
         return cls(**found, keep=() if group is None else (group,))
@@ -215,7 +215,6 @@ def save(model: Any, path: Path, columns: Columns) -> None:
 
 # ---------------------------------------------------------------------- bags
 
-_IGNORED = "Ignoring columns that the model was not trained on: {}."
 _LARGE = 20_000_000  # bytes that take more than a moment to read
 
 
@@ -249,11 +248,13 @@ class Source:
         needed = model.used_features_ if unread else known.names
         self.check_absent(known, needed, "rules read" if unread else "the model was trained on")
         if not quiet:
-            extra = () if self.bags.source is None else self.bags.source.extra
-            expected = {*known.sources, *self.columns.seen, *self.columns.keep}
-            spare = [name for name in dict.fromkeys((*own.sources, *extra)) if name not in expected]
+            from fuzzymil.datasets.formats import INSTANCE_LABEL
+
+            expected: set[object] = {*known.sources, *self.columns.seen, *self.columns.keep, *self.columns.drop}
+            expected |= {self.guess.bag, self.guess.label, INSTANCE_LABEL}
+            spare = [name for name in self.guess.names or own.sources if name not in expected]
             if spare:
-                note(_IGNORED.format(listed(spare)))
+                note(f"Ignoring columns that the model was not trained on: {listed(spare)}.")
             if absent:
                 noun, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
                 note(f"{self.name} has no {noun} {listed(absent)}; no rule reads {them}.")
@@ -264,9 +265,7 @@ class Source:
         absent = next((each for each in known if each.name in needed and each.name not in self.bags.names), None)
         if absent is not None:
             every = dict.fromkeys(each.source for each in known if each.name in needed)
-            extra = () if self.bags.source is None else self.bags.source.extra
-            sources = self.bags.names if self.bags.columns is None else self.bags.columns.sources
-            has = list(dict.fromkeys((*sources, *extra)))
+            has = self.guess.names or self.bags.names
             raise InputError(
                 f"{self.name} has no column {absent.source!r}, which {why}. The columns needed are {listed(every)}; "
                 f"the file has {listed(has)}.{did_you_mean(absent.source, has)}"
@@ -350,18 +349,15 @@ def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, mode
     with local_copy(path) as file:
         used, guess = _guess(file, columns, remembered, model)
         table = None
-        spare: list[str] = []
         if guess.format == "parquet" and not used.each_row and not _has_categories_or_dates(model):
-            spare = _spare(guess, used, model)
-            used = dataclasses.replace(used, drop=(*used.drop, *spare))
+            needed = {guess.bag, guess.label, *getattr(model, "feature_names_in_", guess.names)}
+            drop = [name for name in guess.names if name not in needed or name in used.drop]
             try:
-                table = stream_bags(file, **used.arguments("bag", "label", "drop"))
+                table = stream_bags(file, **used.arguments("bag", "label"), drop=drop)
             except ScatteredBagsError:
                 note(f"The rows of a bag are not contiguous: reading all of {_file_name(path)} at once.")
         parts: Iterable[Bags] = [_read(file, used, guess, model)] if table is None else table
         _report(_file_name(path), guess, used, table or next(iter(parts)), model)
-        if spare:
-            note(_IGNORED.format(listed(spare)))
         for number, bags in enumerate(parts):
             yield Source(_file_name(path), bags, guess, used).matched(model, to_answer=True, quiet=number > 0)
 
@@ -396,20 +392,20 @@ def _guess(file: Path, columns: Columns, remembered: Columns | None = None, mode
     if isinstance(model, RuleFile):
         columns = model.columns(file, columns)
     if remembered is None:
-        return columns, _guessed(file, columns)
+        return columns, _guess_format(file, columns)
     bag = remembered.bag if columns.bag is None else columns.bag
     for label in (remembered.label, None) if columns.label is None else (columns.label,):
         used = dataclasses.replace(columns, bag=bag, label=label, seen=remembered.seen)
         with contextlib.suppress(ValueError):
-            guess = _guessed(file, used)
+            guess = _guess_format(file, used)
             drop = [name for name in (*remembered.drop, *used.drop) if name in guess.names and name not in used.keep]
             marks = ("decimal", "thousands") if guess.format == "csv" else ()
             changes = {name: getattr(remembered, name) for name in marks if getattr(used, name) is None}
             return dataclasses.replace(used, drop=tuple(drop), **changes), guess
-    return columns, _guessed(file, columns)
+    return columns, _guess_format(file, columns)
 
 
-def _guessed(file: Path, columns: Columns) -> Guess:
+def _guess_format(file: Path, columns: Columns) -> Guess:
     from fuzzymil.datasets import guess_format
 
     return guess_format(file, **columns.arguments("format", "bag", "label", "encoding", "each_row", "features"))
@@ -458,17 +454,6 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None
 def _option(option: str, name: str) -> str:
     """Return what to say on the command line to use a column."""
     return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
-
-
-def _spare(guess: Guess, used: Columns, model: Any) -> list[str]:
-    """Return the columns that a model was not trained on, which need not be read."""
-    from fuzzymil.datasets.formats import INSTANCE_LABEL
-
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        return []
-    apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
-    return [name for name in guess.names if name not in apart]
 
 
 def _unlabeled(name: str, guess: Guess, remembered: Columns | None) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 
-def listed_names(texts: list[str] | None) -> tuple[str, ...]:
+def split_names(texts: list[str] | None) -> tuple[str, ...]:
     """Return the names in texts that separate them by commas; quotation marks keep a comma in a name."""
     rows = csv.reader(texts or (), skipinitialspace=True)
     return tuple(name.strip() for row in rows for name in row if name.strip())

@@ -45,7 +45,7 @@ class Task(StrEnum):
 TaskOption = Annotated[Task, option("TASK", "classification, regression, or auto: whichever suits the labels.")]
 
 
-def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
+def infer_task(task: Task, bags: Bags, part: str = "") -> Task:
     """Return the task, inferred from the labels unless the user chose one, and report it."""
     import numpy as np
 
@@ -192,7 +192,7 @@ def known_settings(method: Method = Method.rules, task: Task = Task.classificati
     return [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET] + more
 
 
-def _parsed(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
+def _parse(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
     """Return settings written as ``name=value``, where a value is a number, true, false, none or text."""
     found: dict[str, Any] = {}
     for text in texts:
@@ -248,7 +248,7 @@ def new_estimator(
             raise ParameterError(
                 f"--{name.replace('_', '-')} does not belong to --method {method.value}{other}: omit it."
             )
-    found |= _parsed(texts, known, f"of --method {method.value}")
+    found |= _parse(texts, known, f"of --method {method.value}")
     if init is not None:
         found |= _start(method, init)
     if method is not Method.rules:

@@ -37,7 +37,7 @@ def bench(
         rows: list[dict[str, Any]] = []
         for n_bags, n_features, n_rules in SIZES:
             show("Measuring", len(rows), len(SIZES))
-            rows.append(_measured(n_bags, n_features, n_rules, repeats))
+            rows.append(_measure(n_bags, n_features, n_rules, repeats))
     machine = _machine()
     if machine["load"] is not None and machine["load"] > machine["cores"]:
         note(f"Other programs are using this machine (load {machine['load']:.1f}): times are inflated.")
@@ -59,7 +59,7 @@ def bench(
     emit(f"Medians of {repeats} runs with {EPOCHS} full-batch epochs. The first fit includes compilation.")
 
 
-def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
+def _measure(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
     import numpy as np
 
     from fuzzymil.estimators import MIANFISClassifier, Training

@@ -14,7 +14,7 @@ from fuzzymil.cli._app import DATA, Application, Group, app
 from fuzzymil.cli._console import STANDARD, emit, emit_json, emit_table, is_terminal, note
 from fuzzymil.cli._inputs import Columns, read_data, summary
 from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, argument, format_names, option
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task
+from fuzzymil.cli._settings import Task, TaskOption, infer_task
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -142,11 +142,11 @@ def describe(
         emit(f"{known.title}: {counts}, {known.n_features} features")
         emit(f"License: {known.license}\nReference: {known.reference}\nHome: {known.home}")
         if bags is not None:
-            emit(f"\n{_diagnosed(bags, task, seed).findings()}")
+            emit(f"\n{_diagnosis(bags, task, seed).findings()}")
         return
     wanted = reading.label is not None if diagnosis is None else diagnosis
     read = read_data(Path(source), Columns.of(reading), labels=wanted, brief=True)
-    found = _described(read.bags)
+    found = _facts(read.bags)
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
         return
@@ -161,7 +161,7 @@ def describe(
     numbers = [each for each in shown if "categories" not in each]
     if numbers:
         ends = ("min", "mean", "max")
-        rows = [[each["name"], *(_shown(each, key) for key in ends), str(each["missing"])] for each in numbers]
+        rows = [[each["name"], *(_text(each, key) for key in ends), str(each["missing"])] for each in numbers]
         emit_table(["feature", *ends, "missing"], rows)
     categories = [each for each in shown if "categories" in each]
     if categories:
@@ -172,20 +172,20 @@ def describe(
     if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
         emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
     if wanted:
-        emit(f"\n{_diagnosed(read.bags, task, seed).findings()}")
+        emit(f"\n{_diagnosis(read.bags, task, seed).findings()}")
     elif diagnosis is None and read.bags.labels is not None:
         note("To find out which bag problem these labels pose, add --diagnose.")
 
 
-def _diagnosed(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
-    kind = chosen_task(task, bags)
+def _diagnosis(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
+    kind = infer_task(task, bags)
     from fuzzymil.estimators import diagnose_data
 
     return diagnose_data(bags, task=kind.value, verbose=is_terminal(), random_state=seed)
 
 
 def _diagnosis_in_json(bags: Bags | None, task: Task, seed: int) -> dict[str, Any]:
-    return {} if bags is None else {"diagnosis": _diagnosed(bags, task, seed).to_dict()}
+    return {} if bags is None else {"diagnosis": _diagnosis(bags, task, seed).to_dict()}
 
 
 def _range(sizes: dict[str, float]) -> str:
@@ -193,7 +193,7 @@ def _range(sizes: dict[str, float]) -> str:
     return f"{low} instances" if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
 
 
-def _shown(feature: dict[str, Any], key: str) -> str:
+def _text(feature: dict[str, Any], key: str) -> str:
     """Return the least, mean or greatest value of a feature as a person writes it."""
     from fuzzymil.bags.columns import value_text
 
@@ -214,7 +214,7 @@ def _feature(column: Any, values: Array, n_instances: int) -> dict[str, Any]:
     return facts | {"unit": column.unit, "min": low, "mean": mean, "max": high}
 
 
-def _described(bags: Bags) -> dict[str, Any]:
+def _facts(bags: Bags) -> dict[str, Any]:
     """Return counts, labels, what is known of each feature, and the columns that are not used."""
     import numpy as np
 

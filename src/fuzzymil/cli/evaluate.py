@@ -14,9 +14,9 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
-from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, listed_names, option
+from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, option, split_names
 from fuzzymil.cli._processes import helped_fits
-from fuzzymil.cli._settings import Learner, Task, TaskOption, chosen_task, positive_label
+from fuzzymil.cli._settings import Learner, Task, TaskOption, infer_task, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -89,7 +89,7 @@ def evaluate(
     """
     source = read_data(data, Columns.of(reading, group), labels=True)
     groups = None if group is None else source.bags.per_bag(group)
-    kind = chosen_task(task, source.bags)
+    kind = infer_task(task, source.bags)
     model = learner.estimator(kind, source.bags.labels, seed)
     meant = positive_label(learner.pos_label, source.bags.labels, kind)
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
@@ -119,7 +119,7 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, pos_labe
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
     classes = kind is Task.classification
-    wanted = list(dict.fromkeys(listed_names([FOREST] if names is None else names)))
+    wanted = list(dict.fromkeys(split_names([FOREST] if names is None else names)))
     if wanted == [NONE]:
         return []
     if NONE in wanted:
@@ -255,7 +255,7 @@ def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _shown(measures: Iterable[str]) -> list[str]:
+def _measures(measures: Iterable[str]) -> list[str]:
     """Return the measures to show: all but the Brier score, which not every method has, nor the table room for."""
     return [name for name in measures if name != "Brier"]
 
@@ -264,7 +264,7 @@ def _show(
     trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, groups: dict[str, Any] | None, *, as_json: bool
 ) -> None:
     found = [(trial, _summary(trial.results)) for trial in trials]
-    comparisons = [_compared(trials[0], other, n_folds) for other in trials[1:]]
+    comparisons = [_compare(trials[0], other, n_folds) for other in trials[1:]]
     if as_json:
         methods = [
             {"method": trial.title, "seconds": trial.seconds, "measures": measures, "folds": trial.results}
@@ -275,7 +275,7 @@ def _show(
         tested = [dataclasses.asdict(each) for each in comparisons if each is not None]
         emit_json(facts | {"methods": methods, "comparisons": tested})
         return
-    names = _shown(next(measures for _, measures in found if measures))
+    names = _measures(next(measures for _, measures in found if measures))
     rows = []
     for trial, measures in found:
         if n := len(trial.results):
@@ -311,20 +311,20 @@ class Comparison:
     verdict: str
 
 
-def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
+def _compare(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
     """Test the differences on the folds that both have finished; None if there are fewer than two."""
     from fuzzymil._utils.statistics import corrected_t_test
 
     pairs = [(own.scores[fold], other.scores[fold]) for fold in sorted(own.scores.keys() & other.scores.keys())]
     if len(pairs) < 2:
         return None
-    gaps = {
-        name: [gap for one, two in pairs if not math.isnan(gap := one[name] - two[name])]
-        for name in _shown(pairs[0][0])
+    differences = {
+        name: [each for one, two in pairs if not math.isnan(each := one[name] - two[name])]
+        for name in _measures(pairs[0][0])
     }
-    tests = {name: corrected_t_test(each, 1 / (n_folds - 1)) for name, each in gaps.items() if len(each) > 1}
-    differences = {name: dataclasses.asdict(test) for name, test in tests.items()}
-    return Comparison(other.title, differences, _verdict(own.title, other.title, tests))
+    tests = {name: corrected_t_test(each, 1 / (n_folds - 1)) for name, each in differences.items() if len(each) > 1}
+    found = {name: dataclasses.asdict(test) for name, test in tests.items()}
+    return Comparison(other.title, found, _verdict(own.title, other.title, tests))
 
 
 def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:

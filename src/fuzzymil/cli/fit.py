@@ -17,7 +17,7 @@ from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
 from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
-from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
+from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, infer_task
 
 _MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
 
@@ -78,7 +78,7 @@ def fit(
         source = read_data(data, columns, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
-        kind = chosen_task(task, source.bags, " in the first part" if stream else "")
+        kind = infer_task(task, source.bags, " in the first part" if stream else "")
         model = learner.estimator(kind, source.bags.labels, seed)
     if checkpoint is not None and resumed is None and learner.method is Method.rules:
         raise ParameterError("--checkpoint does not belong to --method rules, which is quick: omit it.")

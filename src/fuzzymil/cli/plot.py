@@ -10,7 +10,7 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
-from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, listed_names, option
+from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, option, split_names
 
 
 class Kind(enum.StrEnum):
@@ -124,7 +124,7 @@ def plot(
     elif kind is Kind.curves:
         display = plots.CurvesDisplay.from_history(fitted.history_)
     elif kind in (Kind.roc, Kind.reliability):
-        display = _judged(kind, fitted, bags, label)
+        display = _curve(kind, fitted, bags, label)
     elif kind is Kind.explanation:
         display = plots.ExplanationDisplay.from_explanation(fitted.explain(chosen, output=named))
     elif kind is Kind.joined:
@@ -135,7 +135,7 @@ def plot(
         found = [fitted.importance(bags, scoring=scoring)]
         display = plots.ImportanceDisplay.from_importance(found[0])
     elif kind is Kind.effect:
-        features = None if feature is None else list(listed_names(feature))
+        features = None if feature is None else list(split_names(feature))
         display = plots.EffectDisplay.from_model(fitted, bags, features, pos_label=label)
         found = display.effects
     else:
@@ -174,7 +174,7 @@ def _pair(x: str | None, y: str | None) -> tuple[str, str] | None:
     return None if x is None or y is None else (x, y)
 
 
-def _judged(kind: Kind, model: Any, bags: Any, positive: Any) -> Any:
+def _curve(kind: Kind, model: Any, bags: Any, positive: Any) -> Any:
     import numpy as np
 
     from fuzzymil._utils.statistics import ranking_scores

@@ -226,7 +226,7 @@ _FACTS = {
     "tiger": ("Tiger", 200, 100, 1220, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/tiger.data"),
     "elephant": ("Elephant", 200, 100, 1391, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/elephant.data"),
 }
-_FILES = {  # SHA-256 of NAME.csv.gz
+_FILES = {  # checksums
     "musk1": "4826543bed1d2cd4b2f0cd97b15acca914f25154c221204ea39efd9adb590ad7",
     "musk2": "72ce2c645e3a089391dfa08f426e91c16fdf5802a42a815e121d5b7f1e979247",
     "fox": "a7aa24e7d57083f97a3a0d3b07ddb7652939252fd6fd54369f7ea98c3820a0f3",

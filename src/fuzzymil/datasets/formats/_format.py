@@ -18,7 +18,7 @@ import numpy as np
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError, PlaceError, did_you_mean
 from fuzzymil.bags import Bags, BagStream, Columns, Source
-from fuzzymil.bags.series import PLAIN_NUMBERS, NumberFormat, TextSeries, as_float, is_number
+from fuzzymil.bags.series import DECIMAL_POINT, NumberFormat, TextSeries, as_float, is_number
 from fuzzymil.bags.table import ColumnOptions
 from fuzzymil.datasets.formats.files import DataFile
 
@@ -42,66 +42,30 @@ Problem = Callable[[str], Exception]
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A file format for bags.
+    """A file format for bags: what it is called, which files have it, and the functions that read and write it."""
 
-    Attributes
-    ----------
-    name : str
-        Value of ``format=``.
-    title : str
-        Description for messages.
-    read : callable
-        ``read(file, bag, label)`` returns `Bags`.
-    suffixes : tuple of str
-        File name suffixes that select the format when bags are written; ``""`` for a name without a suffix.
-    recognized : tuple of str, optional
-        Which files have this format by their suffix alone. Default: ``suffixes``.
-    head : str, optional
-        Which files of any name have this format: text whose first two lines begin with this pattern.
-    write : callable, optional
-        ``write(bags, path)``. None if the format is read-only.
-    starts : bytes
-        The same, by the bytes with which they begin.
-    members : tuple of str
-        Which folders have this format: those with a file of one of these suffixes.
-    is_match : callable, optional
-        ``is_match(file, bag)`` returns whether a file looks like this format. Default: by the above.
-    rank : int
-        Formats with a higher rank are tried first when a file is recognized; of the same rank, those registered last.
-    column_names : callable, optional
-        ``column_names(file)`` returns the names of all columns. None if columns have no names.
-    columns : callable, optional
-        ``columns(file, bag, label)`` returns the columns of the bag id and the label. Default: by their names.
-    read_parts : callable, optional
-        ``read_parts(path, bag=, label=, drop=)`` returns a `BagStream` of a file that does not fit in memory.
-    write_parts : callable, optional
-        ``write_parts(parts, path)`` writes an iterable of `Bags` to one file.
-    takes_columns : bool
-        Whether ``bag=`` and ``label=`` can be chosen.
-    takes_options : bool
-        Whether ``read(file, bag, label, options, columns)`` chooses columns, and reads categories and dates.
-    storage : "text", "binary" or "folder"
-        Text files may be compressed.
-    """
-
-    name: str
-    title: str
-    read: Callable[..., Bags]
-    suffixes: tuple[str, ...] = ()
-    write: Callable[[Bags, Path], None] | None = None
-    recognized: tuple[str, ...] | None = None
-    head: str = ""
-    starts: bytes = b""
-    members: tuple[str, ...] = ()
-    is_match: Callable[[DataFile, ColumnName], bool] | None = None
-    rank: int = 1
-    column_names: Callable[[DataFile], list[str]] | None = None
-    columns: Callable[[DataFile, Any, Any], tuple[ColumnName, ColumnName]] | None = None
-    read_parts: Callable[..., BagStream] | None = None
+    name: str  # value of ``format=``
+    title: str  # for messages
+    read: Callable[..., Bags]  # read(file, bag, label); if it takes options: read(file, bag, label, options, columns)
+    write: Callable[[Bags, Path], None] | None = None  # None: it is read-only
+    read_parts: Callable[..., BagStream] | None = None  # read_parts(path, bag=, label=, drop=)
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
-    takes_columns: bool = True
-    takes_options: bool = False
-    storage: Literal["text", "binary", "folder"] = "text"
+    storage: Literal["text", "binary", "folder"] = "text"  # text may be compressed
+    takes_columns: bool = True  # whether ``bag=`` and ``label=`` can be chosen
+    takes_options: bool = False  # whether columns can be chosen, and categories and dates are read
+    column_names: Callable[[DataFile], list[str]] | None = None  # None: columns have no names
+    columns: Callable[[DataFile, Any, Any], tuple[ColumnName, ColumnName]] | None = None
+    """``columns(file, bag, label)`` returns the columns of the bag id and the label. Default: by their names."""
+    suffixes: tuple[str, ...] = ()
+    """By which the format is chosen when bags are written; ``""`` for a name without a suffix."""
+
+    # Which files have this format; those of a higher rank are asked first, and of these the ones that came last.
+    rank: int = 1
+    is_match: Callable[[DataFile, ColumnName], bool] | None = None  # default: any of the following
+    recognized: tuple[str, ...] | None = None  # suffixes of files; default: ``suffixes``
+    head: str = ""  # a pattern with which the first two lines of text begin
+    starts: bytes = b""  # the first bytes
+    members: tuple[str, ...] = ()  # of a folder: suffixes of the files in it
 
     def matches(self, file: DataFile, bag: ColumnName = None) -> bool:
         """Return whether a file or folder looks like this format."""
@@ -160,22 +124,19 @@ def named_columns(
     at = first_repeated(names)
     if at is not None:
         raise error(f"duplicate column {names[at]!r}: rename one")
-    known: dict[str, list[str]] = {}
-    for name in names:
-        if name in features:
-            continue
-        known.setdefault(name.lower(), []).append(name)
+    free = [name for name in names if name not in features]
     if bag is None and not each_row:
-        bag = _only([name for like in BAG_NAMES for name in known.get(like, ())], "bag", error)
+        bag = _only(_named_like(BAG_NAMES, free), "bag", error)
         if bag is None:
             raise error(
                 f"no column looks like a bag id: choose one with bag=..., one of {_quoted_list(names)}, or add a "
                 "header with a column 'bag'"
             )
     if label is None:
-        likely = [name for like in LABEL_NAMES[:-1] for name in known.get(like, ()) if name != bag]
-        if not likely and "x" not in known:  # x and y are a point, y alone is a label
-            likely = known.get("y", [])
+        free = [name for name in free if name != bag]
+        likely = _named_like(LABEL_NAMES[:-1], free)
+        if not likely and not _named_like(("x",), free):  # x and y are a point, y alone is a label
+            likely = _named_like(("y",), free)
         label = _only(likely, "label", error)
     check_known("column", bag, label, names, error)
     if bag is not None and bag == label:
@@ -191,6 +152,11 @@ def check_known(what: str, bag: object, label: object, names: Sequence[str], err
             if role == "label" and {part.strip() for part in str(name).split(",")} <= {*names}:
                 raise error(f"{message} Only one can be the label; fit in Python takes several targets as y")
             raise error(f"{message}{did_you_mean(name, names)}".rstrip("."))
+
+
+def _named_like(known: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names that are among the known ones, whatever their case, in the order of the latter."""
+    return [name for like in known for name in names if name.lower() == like]
 
 
 def _only(likely: list[str], role: str, error: Problem) -> str | None:
@@ -300,13 +266,9 @@ def bags_of_rows(
     """Group rows of numbers into bags, with their ids and labels as they are written in the file."""
     source = Source(np.asarray(lines), place="line")
     with file.naming_errors():
-        return Bags.from_long(
-            instances,
-            row_ids(file, ids, source),
-            labels=None if labels is None else row_labels(file, labels, source),
-            feature_names=feature_names,
-            source=source,
-        )
+        owners = row_ids(file, ids, source)
+        target = None if labels is None else row_labels(file, labels, source)
+        return Bags.from_long(instances, owners, labels=target, feature_names=feature_names, source=source)
 
 
 def row_ids(file: DataFile, text: TextSeries, source: Source) -> Array:
@@ -315,11 +277,11 @@ def row_ids(file: DataFile, text: TextSeries, source: Source) -> Array:
     return _spread(file, parse_ids(series.distinct), series)
 
 
-def row_labels(file: DataFile, text: TextSeries, source: Source, number_format: NumberFormat = PLAIN_NUMBERS) -> Array:
+def row_labels(file: DataFile, text: TextSeries, source: Source, number_format: NumberFormat = DECIMAL_POINT) -> Array:
     """Return the label of each row; raise if a row has none."""
     series = _complete(text, source, "label")
     written = series.distinct
-    numbers = None if number_format == PLAIN_NUMBERS else number_format.parse_all(written)
+    numbers = None if number_format == DECIMAL_POINT else number_format.parse_all(written)
     values = parse_labels(written if numbers is None else map(number_text, numbers.tolist()))
     return _spread(file, values, series)
 

@@ -31,7 +31,7 @@ class _Header(NamedTuple):
     data_line: int
 
 
-def _plain(text: str) -> str:
+def _token(text: str) -> str:
     """Return a token without its quotes and escapes."""
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
@@ -65,7 +65,7 @@ def _header(file: DataFile) -> _Header:
         if found is None:
             advice = CUT if file.is_cut(number) else "correct the header"
             raise file.error(f"expected @attribute name type, found {line.strip()[:40]!r}; {advice}", number)
-        name, kind = _plain(found[1]), found[2]
+        name, kind = _token(found[1]), found[2]
         if name in (features if inside else names):
             raise file.error(f"duplicate attribute {name!r}: rename one", number)
         if inside:
@@ -157,7 +157,7 @@ def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
                 "damaged or truncated, download it again",
                 number,
             )
-        fields.append(_plain(found[1]))
+        fields.append(_token(found[1]))
         at = found.end()
         if not found[2]:
             break
@@ -172,16 +172,16 @@ def write_arff(bags: Bags, path: Path) -> None:
     ids, found = _format.ids_and_labels(bags, "ARFF", needs_labels=True)
     labels = found or []
     fractions = np.asarray(bags.labels).dtype.kind == "f" and any("." in text or "e" in text for text in labels)
-    kind = "numeric" if fractions else "{" + ",".join(map(_quoted, dict.fromkeys(labels))) + "}"
+    kind = "numeric" if fractions else "{" + ",".join(map(_quote, dict.fromkeys(labels))) + "}"
     odd = next((name for name in (*bags.names, *ids, *labels) if re.search(r"[\x00-\x08\x0b-\x1f]", name)), None)
     if odd is not None:
         raise InputError(f"{odd!r} contains a control character, which ARFF does not allow: rename it or write CSV.")
     lines = [
-        f"@relation {_quoted(bare_name(path).split('.')[0] or 'bags')}",
+        f"@relation {_quote(bare_name(path).split('.')[0] or 'bags')}",
         "",
-        "@attribute bag_id {" + ",".join(map(_quoted, ids)) + "}",
+        "@attribute bag_id {" + ",".join(map(_quote, ids)) + "}",
         "@attribute bag relational",
-        *(f"  @attribute {_quoted(name)} numeric" for name in bags.names),
+        *(f"  @attribute {_quote(name)} numeric" for name in bags.names),
         "@end bag",
         f"@attribute class {kind}",
         "",
@@ -190,11 +190,11 @@ def write_arff(bags: Bags, path: Path) -> None:
     for name, label, instances in zip(ids, labels, bags, strict=True):
         rows = (",".join(_format.number_text(value) or "?" for value in row) for row in instances.tolist())
         joined = r"\n".join(rows)
-        lines.append(f'{_quoted(name)},"{joined}",{_quoted(label)}')
+        lines.append(f'{_quote(name)},"{joined}",{_quote(label)}')
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if re.fullmatch(r"[\w.+-]+", text, re.ASCII) and not text.startswith("?"):
         return text
     escaped = text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n").replace("\t", r"\t")

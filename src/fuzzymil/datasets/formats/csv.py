@@ -18,7 +18,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, TwoLabelsError
 from fuzzymil.bags import Bags, Column, Columns, Source, Table, bags_of_table
-from fuzzymil.bags.series import MISSING, PLAIN_NUMBERS, NumberSeries, TextBuilder, TextSeries, is_number
+from fuzzymil.bags.series import DECIMAL_POINT, MISSING, NumberSeries, TextBuilder, TextSeries, is_number
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
 from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, INSTANCE_LABEL, ColumnName, Format
@@ -240,7 +240,7 @@ def read_csv(
 def _text_features(roles: _format.Roles, columns: Columns | None) -> Collection[str]:
     """Return the columns of features that are text whatever they have."""
     options = roles.options
-    if options.number_format != PLAIN_NUMBERS:
+    if options.number_format != DECIMAL_POINT:
         return roles.features
     if columns is not None:
         return {*roles.features} - {column.source for column in columns if column.kind == "number"}

@@ -60,26 +60,26 @@ def _variables(file: DataFile) -> dict[str, Any]:
     if file.start.startswith((b"MATLAB 7.3", b"\x89HDF")):
         raise file.error("is a MATLAB 7.3 file (HDF5), which is not supported: in MATLAB, use save(name, ..., '-v7')")
     try:
-        return _flattened(read_variables(file.content))
+        return _flat(read_variables(file.content))
     except TooLargeError as problem:
         raise file.too_large("has large variables", problem.n_bytes) from None
     except DamagedError as problem:
         raise file.error(f"is not a MATLAB file, or it is damaged ({problem}): download or save it again") from None
 
 
-def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Replace single structs by their fields."""
     flat: dict[str, Any] = {}
     for name, value in variables.items():
         if isinstance(value, np.ndarray) and value.dtype.names and value.size == 1:
             one = value.reshape(-1)[0]
-            flat.update(_flattened({field: one[field] for field in value.dtype.names}))
+            flat.update(_flat({field: one[field] for field in value.dtype.names}))
         else:
             flat[name] = value
     return flat
 
 
-def _named(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
+def _first_of(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
     lower = {name.lower(): name for name in reversed(list(variables))}
     return next((variables[lower[name]] for name in names if name in lower), None)
 
@@ -115,8 +115,8 @@ def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bag
         names = {} if not isinstance(value, np.ndarray) else {name.lower(): name for name in value.dtype.names or ()}
         if any(name in names for name in INSTANCES):
             fields = {name: value[name].reshape(-1) for name in names.values()}
-            labels = _named(fields, LABELS) if label is None else variables[str(label)]
-            return _bags(file, _named(fields, INSTANCES), labels, _named(fields, NAMES))
+            labels = _first_of(fields, LABELS) if label is None else variables[str(label)]
+            return _bags(file, _first_of(fields, INSTANCES), labels, _first_of(fields, NAMES))
     return None
 
 
@@ -128,7 +128,7 @@ def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags 
         cells = value[:, 0] if paired else value.reshape(-1)
         # Cells of one number each are a column of ids or labels.
         if all(np.asarray(cell).dtype.kind in "fiub" for cell in cells) and (paired or max(map(np.size, cells)) > 1):
-            labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
+            labels = value[:, 1] if paired else _first_of(variables, LABELS) if label is None else variables[str(label)]
             return _bags(file, cells, labels, None)
     return None
 
@@ -144,15 +144,15 @@ def _bags(file: DataFile, cells: Array, labels: Any, ids: Any) -> Bags:
 
 def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
     """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
-    rows = _named(variables, INSTANCES)
+    rows = _first_of(variables, INSTANCES)
     matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
-    return matrix and (bag is not None or _named(variables, BAGS) is not None)
+    return matrix and (bag is not None or _first_of(variables, BAGS) is not None)
 
 
 def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: object) -> Bags:
-    rows = _named(variables, INSTANCES)
-    owners = _named(variables, BAGS) if bag is None else variables[str(bag)]
-    labels = _named(variables, LABELS) if label is None else variables[str(label)]
+    rows = _first_of(variables, INSTANCES)
+    owners = _first_of(variables, BAGS) if bag is None else variables[str(bag)]
+    labels = _first_of(variables, LABELS) if label is None else variables[str(label)]
     if rows is None or owners is None:
         raise file.error(
             f"has the variables {sorted(variables)}: expected instances in one of {', '.join(INSTANCES)}, the bag of "
@@ -171,8 +171,8 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
                 "has one label per bag, but its bags are not sorted, so the match is unclear: store one label per row"
             )
         target = target[bag_of_row]
-    names = _named(variables, ("feature_names", "featurenames"))
-    truth = _named(variables, ("instance_labels",))
+    names = _first_of(variables, ("feature_names", "featurenames"))
+    truth = _first_of(variables, ("instance_labels",))
     return Bags.from_long(
         instances,
         ids,
@@ -187,18 +187,18 @@ def write_mat(bags: Bags, path: Path) -> None:
     from scipy.io import savemat
 
     _format.ids_and_labels(bags, "a MATLAB file")
-    content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _stored(bags.ids[bags.bag_index])}
+    content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _for_matlab(bags.ids[bags.bag_index])}
     if bags.labels is not None:
-        content["labels"] = _stored(bags.labels[bags.bag_index])
+        content["labels"] = _for_matlab(bags.labels[bags.bag_index])
     if bags.instance_labels is not None:
-        content["instance_labels"] = _stored(bags.instance_labels)
+        content["instance_labels"] = _for_matlab(bags.instance_labels)
     if bags.feature_names is not None:
-        content["feature_names"] = _stored(np.array(bags.feature_names))
+        content["feature_names"] = _for_matlab(np.array(bags.feature_names))
     with written_atomically(path) as file:
         savemat(file, content, do_compression=True)
 
 
-def _stored(values: Array) -> Array:
+def _for_matlab(values: Array) -> Array:
     """Return values as MATLAB stores them: numbers as a column, text as a cell array."""
     if values.dtype.kind in "fiub":
         return values.reshape(-1, 1)
@@ -283,7 +283,7 @@ class _Reader:
             element = self._element(content, at)
             at = element.end
             if element.kind == _COMPRESSED:
-                element = self._element(self._unpacked(element.content), 0)
+                element = self._element(self._unpack(element.content), 0)
             if element.kind != _MATRIX:
                 raise DamagedError(f"an element of type {element.kind} is not a variable")
             name, value = self._array(element.content, 1)
@@ -294,7 +294,7 @@ class _Reader:
             found[name] = value
         return found
 
-    def _unpacked(self, content: memoryview) -> memoryview:
+    def _unpack(self, content: memoryview) -> memoryview:
         limit = self._allowed // 2
         stream = zlib.decompressobj()
         try:

@@ -48,7 +48,7 @@ def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
     files = [DataFile(file.path / name) for name in names]
     total = sum(map(_size, files))  # before the first is read
     file.require(4 * total, f"has {len(files):,} arrays of {memory.size_text(total)}")
-    parts = [_loaded(each) for each in files]
+    parts = [_load(each) for each in files]
     features = None
     if (file.path / FEATURES).exists():
         features = [line.strip() for _, line in DataFile(file.path / FEATURES).numbered_lines()]
@@ -106,7 +106,7 @@ def _size(file: DataFile) -> int:
     return expected
 
 
-def _loaded(file: DataFile) -> Array:
+def _load(file: DataFile) -> Array:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
