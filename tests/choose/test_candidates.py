@@ -64,7 +64,9 @@ def test_a_value_on_the_center_of_a_bell_has_no_slope_there():
 
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("known", [False, True])
-def test_order_statistics_against_a_loop(count, known):
+@pytest.mark.parametrize("at_once", [1, 20, 1 << 18])
+def test_order_statistics_against_a_loop(count, known, at_once, monkeypatch):
+    monkeypatch.setattr("fuzzymil.inference.engines.numpy._SORTED", at_once)
     bags = random_bags(4, missing=0.2)
     greatest, least = order_statistics(bags.instances, bags.offsets, count, known=known)
     assert greatest.shape == least.shape == (count, bags.n_bags, 3)

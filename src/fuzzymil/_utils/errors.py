@@ -83,16 +83,9 @@ class RescuedError(OSError):
         return f"Could not write to {self.filename}: {self.strerror}. The result is in {os.fspath(self.rescued)}."
 
 
-for _public in (
-    InputError,
-    InputTypeError,
-    MissingExtraError,
-    ParameterError,
-    RuleSyntaxError,
-    ModelFileError,
-    RescuedError,
-):
+for _public in (InputError, InputTypeError, MissingExtraError, ParameterError, RuleSyntaxError, ModelFileError):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
+RescuedError.__module__ = "fuzzymil"
 
 
 class InterruptedTrainingWarning(UserWarning):
@@ -116,9 +109,8 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 def listed(names: Iterable[object]) -> str:
     """Join names with commas; long lists and long names are shortened."""
     every = list(names)
-    return ", ".join(f"{name!s:.60}" for name in every[:12]) + (
-        f" and {len(every) - 12} more" if len(every) > 12 else ""
-    )
+    more = f" and {len(every) - 12} more" if len(every) > 12 else ""
+    return ", ".join(f"{name!s:.60}" for name in every[:12]) + more
 
 
 def described(value: object) -> str:

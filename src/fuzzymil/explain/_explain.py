@@ -64,10 +64,8 @@ class Reading:
 
     Parameters
     ----------
-    predict : callable
-        Maps outputs (n_bags, n_outputs) to predictions, one per bag.
-    probability : callable, optional
-        Maps outputs to probabilities (n_bags, n_classes).
+    predict, probability : callable
+        Map outputs (n_bags, n_outputs) to predictions, one per bag, and to probabilities (n_bags, n_classes), if any.
     classes : sequence, optional
         The classes of a classifier: two for a single output, otherwise one per output.
     threshold : float
@@ -397,7 +395,7 @@ class Member:
         self.base, self.found, self.bags = base, found, bags
         self.params, self.masks, self.operators = base.compile()
         self.texts = base.statements()
-        self.part_texts = list(map(_text, base.parts))
+        self.part_texts = [printer.premise_text(part.expression) for part in base.parts]
         self.asked = [
             [
                 (each, inside != part.negated)
@@ -618,12 +616,6 @@ def _select_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
         return truest.tolist() if len(truest) == part.count and np.isfinite(log_truth[truest[-1]]) else []
     # Among equal shares the instance that satisfies the part best, then the first.
     return [int(np.lexsort((-log_truth, -shares))[0])]
-
-
-def _text(part: Part) -> str:
-    """Return a part as it is written in its rule."""
-    whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
-    return printer.premise_text(whole)
 
 
 def _decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:

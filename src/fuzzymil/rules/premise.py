@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, described, known_name
@@ -150,6 +150,15 @@ def inside(premise: Expression) -> tuple[Expression, ...]:
     return (premise.part,) if isinstance(premise, Not | Quantified) else premise.parts
 
 
+def with_parts(premise: Expression, parts: Iterable[Expression]) -> Expression:
+    """Return a premise with other premises directly inside it."""
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not | Quantified):
+        return dataclasses.replace(premise, part=next(iter(parts)))
+    return type(premise)(tuple(parts))
+
+
 ANYTHING = And()
 
 
@@ -228,24 +237,16 @@ def asked_of_one(premise: Expression) -> Expression:
 
     A count of the instances themselves remains a question about the bag.
     """
-    if isinstance(premise, Is):
-        return premise
-    if isinstance(premise, Not):
-        return Not(asked_of_one(premise.part))
     if isinstance(premise, Quantified):
         counts = premise.quantifier in COUNTING and any(True for _ in conditions(premise.part))
         return dataclasses.replace(premise, count=1) if counts else premise
-    return type(premise)(tuple(map(asked_of_one, premise.parts)))
+    return with_parts(premise, map(asked_of_one, inside(premise)))
 
 
 def simplified(premise: Expression) -> Expression:
     """Return the premise without ANDs and ORs of a single part, which text cannot express."""
-    if isinstance(premise, Is):
-        return premise
-    if isinstance(premise, Not | Quantified):
-        return dataclasses.replace(premise, part=simplified(premise.part))
-    parts = tuple(map(simplified, premise.parts))
-    return parts[0] if len(parts) == 1 else type(premise)(parts)
+    parts = tuple(map(simplified, inside(premise)))
+    return parts[0] if isinstance(premise, And | Or) and len(parts) == 1 else with_parts(premise, parts)
 
 
 def premise_key(premise: Expression) -> Hashable:
@@ -299,6 +300,11 @@ class Part:
     count: int | None = None
     negated: bool = False
 
+    @property
+    def expression(self) -> Expression:
+        """The part as it stands in the premise: its quantifier, if it has one, and what it asks of an instance."""
+        return self.premise if self.quantifier is None else Quantified(self.quantifier, self.premise, self.count)
+
 
 def parts_of(rule: int, premise: Expression) -> list[Part]:
     """Return the parts of a rule's premise, from left to right."""
@@ -315,7 +321,7 @@ def parts_of(rule: int, premise: Expression) -> list[Part]:
     return list(found(premise, False))
 
 
-# Places for the conditions of rules in the network's arrays of fuzzy sets.
+# ---------------------------------------------------------------------- places in the network's arrays of fuzzy sets
 
 
 class Arrangement(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ Array = npt.NDArray[Any]
 
 _CACHED = 1 << 15  # numbers in a chunk of rows
 _CACHED_ROWS = 1 << 13  # of one column
+_SORTED = 1 << 18  # numbers that are sorted at once
 _LARGE = 1 << 16  # product of the sizes of two arrays
 _JOINS = {"min": np.minimum, "product": np.add}  # T-norms of logarithms that take two arrays
 
@@ -106,19 +106,23 @@ def order_statistics(x: Array, offsets: Array, count: int, *, known: bool = Fals
     values count, the other way round. Bags with fewer instances satisfy nothing.
     """
     always = -np.inf if known else np.inf
-    missing = np.isnan(x)
-    is_whole = not missing.any()
-    high, low = (x, x) if is_whole else (np.where(missing, always, x), np.where(missing, -always, x))
-    if count == 1:
-        starts = offsets[:-1]
-        return np.maximum.reduceat(high, starts, axis=0)[None], np.minimum.reduceat(low, starts, axis=0)[None]
-    shape = (count, len(offsets) - 1, x.shape[1])
+    sizes = np.diff(offsets)
+    shape = (count, len(sizes), x.shape[1])
     greatest, least = np.full(shape, -np.inf), np.full(shape, np.inf)
-    for b, (first, last) in enumerate(pairwise(offsets.tolist())):
-        n = min(count, last - first)
-        ordered = np.sort(high[first:last], axis=0)
-        greatest[:n, b] = ordered[::-1][:n]
-        least[:n, b] = (ordered if is_whole else np.sort(low[first:last], axis=0))[:n]
+    for size in np.unique(sizes).tolist():
+        n, same = min(count, size), np.flatnonzero(sizes == size)
+        step = max(_SORTED // max(size * x.shape[1], 1), 1)
+        for bags in (same[first : first + step] for first in range(0, len(same), step)):
+            values = x[offsets[bags] + np.arange(size)[:, None]]  # (size, bags, d)
+            missing = np.isnan(values)
+            is_whole = not missing.any()
+            high, low = (values,) * 2 if is_whole else (np.where(missing, end, values) for end in (always, -always))
+            if n == 1:
+                greatest[0, bags], least[0, bags] = high.max(axis=0), low.min(axis=0)
+            else:
+                high = np.sort(high, axis=0)
+                low = high if is_whole else np.sort(low, axis=0)
+                greatest[:n, bags], least[:n, bags] = high[::-1][:n], low[:n]
     return greatest, least
 
 

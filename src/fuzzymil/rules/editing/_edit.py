@@ -18,11 +18,12 @@ from fuzzymil.rules.premise import (
     ANYTHING,
     Expression,
     Is,
-    Not,
     Quantified,
     conjunction,
+    inside,
     plain_conditions,
     premise_key,
+    with_parts,
 )
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -476,11 +477,8 @@ def rewrite_conditions(premise: Expression, change: Callable[[Is], Is | None]) -
 def _rewrite(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
     if isinstance(premise, Is):
         return change(premise)
-    if isinstance(premise, Not | Quantified):
-        part = _rewrite(premise.part, change)
-        return None if part is None else dataclasses.replace(premise, part=part)
-    parts = tuple(part for part in (_rewrite(part, change) for part in premise.parts) if part is not None)
-    return type(premise)(parts) if parts or not premise.parts else None
+    parts = [part for part in (_rewrite(part, change) for part in inside(premise)) if part is not None]
+    return with_parts(premise, parts) if parts or premise == ANYTHING else None
 
 
 def _without_conditions(premise: Expression, names: Sequence[str]) -> Expression:

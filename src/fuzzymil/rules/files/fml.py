@@ -47,7 +47,7 @@ from fuzzymil.rules.files._exchange import Words, Writer, number, register_excha
 from fuzzymil.rules.files._sets import formula_of
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term
 from fuzzymil.rules.files._text import unused, whole, word_for
-from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, inside, simplified, with_parts
 from fuzzymil.rules.rule import Variable
 
 WORDS = Words("FML")
@@ -367,8 +367,7 @@ def _with_modifier(premise: Expression, hedge: str) -> Expression:
     """Return a premise with a hedge on its conditions, which for minimum and maximum is the same as on the whole."""
     if isinstance(premise, Is):
         return Is(premise.variable, premise.term, (hedge, *premise.hedges))
-    assert isinstance(premise, And | Or)
-    return type(premise)(tuple(_with_modifier(part, hedge) for part in premise.parts))
+    return with_parts(premise, (_with_modifier(part, hedge) for part in inside(premise)))
 
 
 def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[SystemRule]:
