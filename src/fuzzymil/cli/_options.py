@@ -69,10 +69,19 @@ class NewData:
     """How data for a fitted model is read."""
 
     bag: Annotated[
-        str | None, _data("COLUMN", "Column that identifies the bag (default: as in the training data).")
+        str | None,
+        _data(
+            "COLUMN",
+            "Column that identifies the bag; without a header, its position from 0 (default: the model's, or a column "
+            "named bag, bag_id, molecule, ...).",
+        ),
     ] = None
     label: Annotated[
-        str | None, _data("COLUMN", "Column with the label of the bag (default: as in the training data).")
+        str | None,
+        _data(
+            "COLUMN",
+            "Column with the label of the bag (default: the model's, or a column named label, class, target, y, ...).",
+        ),
     ] = None
     decimal: Annotated[
         str | None, _data("MARK", "Decimal separator: , or . (default: a point; a model remembers it).")
@@ -103,18 +112,6 @@ class NewData:
 class TrainingData(NewData):
     """How data to learn from is read: which columns it has, and what they mean."""
 
-    bag: Annotated[
-        str | None,
-        _data(
-            "COLUMN",
-            "Column that identifies the bag (default: a column named bag, bag_id, molecule, ...). Without a header: "
-            "its position, from 0.",
-        ),
-    ] = None
-    label: Annotated[
-        str | None,
-        _data("COLUMN", "Column with the label of the bag (default: a column named label, class, target, y, ...)."),
-    ] = None
     drop: Annotated[list[str] | None, _data("COLUMNS", "Columns to leave out, separated by commas.")] = None
     only: Annotated[list[str] | None, _data("COLUMNS", "Use only these columns as features.")] = None
     categorical: Annotated[
