@@ -1,5 +1,6 @@
 """Diagnosis of data: the verdict on problems with a known truth, on noise and on leaks, and what it rests on."""
 
+import functools
 import json
 
 import matplotlib.pyplot as plt
@@ -37,6 +38,7 @@ KINDS = {
 QUICK = ("some", "pair", "count", "size")
 
 
+@functools.cache
 def diagnosed(kind, n_bags=100, n_noise=1, seed=0):
     return diagnose_data(make_planted(kind, n_bags, n_noise, random_state=seed))
 

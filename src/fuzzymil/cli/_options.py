@@ -47,8 +47,7 @@ Group = Annotated[
     str | None,
     _data(
         "COLUMN",
-        "Column of what bags belong to, such as a person: bags of one group are never both trained and tested on. It "
-        "is not used as a feature.",
+        "Column of groups, such as persons: the bags of a group stay in one fold. It is not used as a feature.",
     ),
 ]
 Id = Annotated[str | None, option("ID", "ID of the bag to explain.", "--id")]
@@ -116,12 +115,12 @@ class TrainingData(NewData):
     only: Annotated[list[str] | None, _data("COLUMNS", "Use only these columns as features.")] = None
     categorical: Annotated[
         list[str] | None,
-        _data("COLUMNS", "Columns of categories: text with many different values, or numbers that are codes."),
+        _data("COLUMNS", "Columns to read as categories: text with many different values, or numbers that are codes."),
     ] = None
     date: Annotated[
         list[str] | None,
-        _data("COLUMNS", "Columns of dates, and what to make of them, as in day=date+weekday+hour+elapsed."),
+        _data("COLUMNS", "Columns of dates and the parts to use, as in day=date+weekday+hour+elapsed."),
     ] = None
     exclude_text: Annotated[
-        bool, option(None, "Use no text columns, except for those that are named.", "--exclude-text", panel="Data")
+        bool, option(None, "Use no text columns, except those that are named.", "--exclude-text", panel="Data")
     ] = False

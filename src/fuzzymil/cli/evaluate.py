@@ -63,7 +63,7 @@ def evaluate(
         option(
             "METHOD",
             "Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such as "
-            "MISVM (repeatable; default: EmbeddingForest, a random forest on statistics of bags; none: nothing).",
+            "MISVM (repeatable; default: EmbeddingForest, a random forest on bag statistics; none: no comparison).",
             autocompletion=method_names,
         ),
     ] = None,

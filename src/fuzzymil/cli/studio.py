@@ -90,7 +90,7 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
         assert rules is not None
         draft = rules.read_text(encoding="utf-8-sig")
         documents = [readable_part(draft)]
-        note(f"{rules} has mistakes: they are marked in the Rules view, where you can mend them.")
+        note(f"{rules} has mistakes: they are marked in the Rules view, where you can correct them.")
     elif not documents:
         assert bags is not None
         documents = [starting_rules(bags)]
