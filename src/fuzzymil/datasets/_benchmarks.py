@@ -176,8 +176,6 @@ class BenchmarkSet:
     license, reference : str
     home : str
         Public URL.
-    file_checksum : str
-        SHA-256 of ``NAME.csv.gz``.
     content_checksum : str
         SHA-256 of ids, labels and instances, independent of their order and the file format.
     """
@@ -191,7 +189,6 @@ class BenchmarkSet:
     license: str
     reference: str
     home: str
-    file_checksum: str
     content_checksum: str
 
     @property
@@ -226,14 +223,7 @@ _FACTS = {
     "tiger": ("Tiger", 200, 100, 1220, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/tiger.data"),
     "elephant": ("Elephant", 200, 100, 1391, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/elephant.data"),
 }
-_FILES = {  # checksums
-    "musk1": "4826543bed1d2cd4b2f0cd97b15acca914f25154c221204ea39efd9adb590ad7",
-    "musk2": "72ce2c645e3a089391dfa08f426e91c16fdf5802a42a815e121d5b7f1e979247",
-    "fox": "a7aa24e7d57083f97a3a0d3b07ddb7652939252fd6fd54369f7ea98c3820a0f3",
-    "tiger": "fb3d8f9893db4004d1758291c338c6dcb56754e581509bd58e07a66877c19f87",
-    "elephant": "670406a9e9b3434c96c6ccd142bbd2e8cb8cf7ad6310e7f0866754c691c14adb",
-}
-_CONTENTS = {  # `content_checksum`
+_CHECKSUMS = {
     "musk1": "bce36464a6d2e73dee7f325fd5adc30410d2266e404ac592ccb8d9204bad6f07",
     "musk2": "79cf8f8a68832d425d53f87612117505b03b3a28ee85cc9ade21aa38e5f661d4",
     "fox": "150ea32e38efbd34740bf009e863fbdf7ba4bfd0b38c920e7452a83826df427f",
@@ -241,7 +231,7 @@ _CONTENTS = {  # `content_checksum`
     "elephant": "77edeaa49fa50d1e4898f0985f40c9f1b8892ad95d39628e12f3c79de01bb40b",
 }
 
-BENCHMARKS = {name: BenchmarkSet(name, *facts, _FILES[name], _CONTENTS[name]) for name, facts in _FACTS.items()}
+BENCHMARKS = {name: BenchmarkSet(name, *facts, _CHECKSUMS[name]) for name, facts in _FACTS.items()}
 """All benchmark datasets by name."""
 
 
@@ -264,7 +254,7 @@ def load_musk1(folder: _Path | None = None, *, download: bool = True) -> Bags:
     Parameters
     ----------
     folder : path, optional
-        Folder with ``musk1.csv.gz`` (its checksum is verified) or ``musk1.csv`` (its counts are verified). If neither
+        Folder with ``musk1.csv.gz`` (its content is verified) or ``musk1.csv`` (its counts are verified). If neither
         is found, or no folder is given, the folder in the environment variable ``FUZZYMIL_DATA`` and the download
         cache are searched.
     download : bool
@@ -357,25 +347,17 @@ def _load(name: str, folder: _Path | None, download: bool) -> Bags:
 
 
 def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
-    packed, plain = folder / f"{facts.name}.csv.gz", folder / f"{facts.name}.csv"
-    if packed.is_file():
+    for name, check in ((f"{facts.name}.csv.gz", _wrong_content), (f"{facts.name}.csv", _wrong_counts)):
+        if not (folder / name).is_file():
+            continue
         try:
-            found = hashlib.sha256(packed.read_bytes()).hexdigest()
-        except OSError as problem:
-            raise DataFileError(f"{packed} cannot be read ({problem.strerror}): check its permissions.") from None
-        if found != facts.file_checksum:
-            raise DataFileError(
-                f"{packed} is not the expected file: it is damaged, truncated or another version. Expected SHA-256 "
-                f"{facts.file_checksum}, found {found}. Download it again, or unpack your own version to {plain.name}, "
-                f"of which only the counts are checked. {_ways(facts)}"
-            )
-        return read_bags(packed, format="csv")
-    if plain.is_file():
-        bags = read_bags(plain, format="csv")
-        wrong = _wrong_counts(facts, bags)
-        if wrong:
-            raise DataFileError(f"{plain} is not {facts.title}: {wrong} Download it again. {_ways(facts)}")
-        return bags
+            bags = read_bags(folder / name, format="csv")
+            problem = check(facts, bags)
+        except DataFileError as damage:
+            problem = str(damage)
+        if problem is None:
+            return bags
+        raise DataFileError(f"{folder / name} is not {facts.title}: {problem} Download it again. {_ways(facts)}")
     return None
 
 
