@@ -258,7 +258,7 @@ def test_predictions_and_explanations_agree():
     coverage = model.predictions(far).coverage
     assert coverage[0] > coverage[1] == 0
     assert [each.coverage for each in model.explain_many(far)] == coverage.tolist()
-    assert model.explain(far, bag=0).coverage == coverage[0]
+    assert model.explain(far, position=0).coverage == coverage[0]
 
 
 def test_only_features_that_some_member_uses_count():

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import reprlib
 import sys
 import warnings
 from collections.abc import Collection, Iterable
 
 
-class InputError(ValueError):
+def shortened(message: str) -> str:
+    """Return a message without the middle of what is very long: a file may have anything in the place of a name."""
+    message = re.sub(r"\S{201,}", lambda found: f"{found[0][:150]}...", message)
+    return message if len(message) <= 2000 else f"{message[:1500]} ... {message[-300:]}"
+
+
+class _ShortError(ValueError):
+    """An error whose message stays readable whatever it repeats."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
+
+
+class InputError(_ShortError):
     """Invalid data. The message names the bag, row or feature and explains how to fix it."""
 
 
@@ -40,7 +54,7 @@ class MissingExtraError(InputError, ImportError):
     """An optional dependency is not installed. The message names the extra to install."""
 
 
-class ParameterError(ValueError):
+class ParameterError(_ShortError):
     """A parameter that is out of range or has an unknown value."""
 
 
@@ -68,7 +82,7 @@ class RuleSyntaxError(ParameterError):
         self.mistakes = tuple(mistakes)
 
 
-class ModelFileError(ValueError):
+class ModelFileError(_ShortError):
     """A file that is not a fuzzymil model, is damaged, or was written by a newer version."""
 
 
@@ -90,6 +104,10 @@ RescuedError.__module__ = "fuzzymil"
 
 class InterruptedTrainingWarning(UserWarning):
     """Ctrl-C ended training early; the model keeps what it has learned."""
+
+
+class EvidenceWarning(UserWarning):
+    """Held-out bags hardly support what was learned."""
 
 
 class UnusedColumnsWarning(UserWarning):
@@ -124,7 +142,7 @@ def known_name(what: str, name: object, known: Collection[str], where: str = "")
     if not (isinstance(name, str) and name in known):
         place = f" {where}" if where else ""
         hint = did_you_mean(name, known)
-        raise ParameterError(f"Unknown {what} {name!r}{place}; choose from {listed(known)}.{hint}")
+        raise ParameterError(f"Unknown {what} {name!r:.200}{place}; choose from {listed(known)}.{hint}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -132,4 +150,4 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "fuzzymil":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(shortened(message), category, stacklevel=level)

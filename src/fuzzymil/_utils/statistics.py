@@ -86,7 +86,6 @@ def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Seq
     truth : array of shape (n_bags,)
     probabilities : array of shape (n_bags, n_classes)
     classes : sequence of labels
-        In the order of the columns.
 
     Examples
     --------

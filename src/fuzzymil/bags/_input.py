@@ -64,7 +64,7 @@ def column(values: Any, length: int, what: str, of: str) -> Array:
     if found.ndim != 1 or len(found) != length:
         got = f"shape {found.shape}" if found.ndim else described(values)
         raise InputError(f"{expected}, got {got}.")
-    check_texts(found, what)
+    check_texts(found, what, values)
     if found.dtype.kind == "f" and isinstance(values, list):
         whole = [value for value in values if isinstance(value, int)]
         if any(value != float(value) for value in whole):

@@ -365,6 +365,11 @@ class TextSeries:
         return np.array([*self.distinct, None], dtype=object)[self.codes]
 
 
+def text_bytes(n_rows: int, n_distinct: int, n_characters: int) -> int:
+    """Return about how much memory a column of text takes, and what is made of it; characters of distinct values."""
+    return 16 * n_rows + 300 * n_distinct + 2 * n_characters
+
+
 class TextBuilder:
     """A column of text that is read row by row; few values that repeat take little memory."""
 
@@ -377,7 +382,7 @@ class TextBuilder:
     @property
     def n_bytes(self) -> int:
         """About how much memory the column takes, and what is made of it."""
-        return 16 * len(self._codes) + 300 * len(self._seen) + 2 * self._n_characters
+        return text_bytes(len(self._codes), len(self._seen), self._n_characters)
 
     def extend(self, values: Iterable[str]) -> None:
         """Append rows."""

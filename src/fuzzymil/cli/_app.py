@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
-from fuzzymil._utils import storage
+from fuzzymil._utils import memory, storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RescuedError
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
@@ -115,11 +115,22 @@ class Commands(Group):
                 fail(in_options(str(problem).rstrip()))
             except OSError as problem:
                 _explain(problem)
-            except MemoryError:
+            except (MemoryError, ImportError, SystemError) as problem:
+                if not isinstance(problem, MemoryError):  # a library that did not find room for itself?
+                    _check_room()
+                    raise
                 fail("There is not enough memory for this: use less data, fewer rules, or --stream.", 1)
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None
+
+
+def _check_room() -> None:
+    """Exit with a sentence if too little address space is left to import libraries."""
+    try:
+        memory.require_address_space(500_000_000, "This command")
+    except InputError as problem:
+        fail(str(problem), 1)
 
 
 def _explain(problem: OSError) -> NoReturn:

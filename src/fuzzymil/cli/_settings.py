@@ -106,9 +106,11 @@ class Learner:
     ] = None
     n_rules: Annotated[
         int | None,
-        _model("Maximum number of rules to choose (default: 50), or number of rules to train (default: 10)."),
+        _model("Maximum number of rules to choose (default: 200), or number of rules to train (default: 10)."),
     ] = None
-    max_conditions: Annotated[int | None, _model("Maximum number of conditions in a rule (default: no limit).")] = None
+    max_conditions: Annotated[
+        int | None, _model("Maximum number of conditions in a rule (chosen rules have at most 3).")
+    ] = None
     n_estimators: Annotated[int | None, _model("Number of rule bases to average (default: 1).")] = None
     settings: Annotated[
         list[str] | None,

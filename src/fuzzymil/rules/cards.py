@@ -18,7 +18,7 @@ from fuzzymil.rules.language.ranges import range_text
 from fuzzymil.rules.points import score_table
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
-from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.rule import Variable
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -56,7 +56,11 @@ def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = 
         if part.rule != r:
             continue
         heading = how_many(part)
-        for condition, negated in _ordered(base, base.rules[r], part):
+        asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
+        if base.rules[r].is_plain:  # the most selective first
+            selectivity = base.selectivity(base.rules[r])
+            asked.sort(key=lambda pair: -selectivity[pair[0].variable])
+        for condition, negated in asked:
             variable = base.variables[base.feature_names.index(condition.variable)]
             hedges = ("not", *condition.hedges) if negated else condition.hedges
             drawn = None
@@ -85,15 +89,6 @@ def how_many(part: Part) -> str:
     words |= {"on average": "on average over the instances", "at least": f"in at least {part.count} instances"}
     word = words.get(part.quantifier, f"in {part.quantifier} instances")
     return f"not {word}".replace("in some", "in any") if part.negated else word
-
-
-def _ordered(base: RuleBase, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
-    """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
-    asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
-    if not rule.is_plain:
-        return asked
-    selectivity = base.selectivity(rule)
-    return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])
 
 
 # ---------------------------------------------------------------------- cards

@@ -102,10 +102,8 @@ class ScoreTable:
 def score_table(base: RuleBase) -> ScoreTable:
     """Return the table from score to probability of rules with points."""
     if base.unit is None or base.points is None:
-        raise ParameterError(
-            "These rules have no points: their conclusions are not whole numbers of a unit. Choose rules with "
-            "RuleClassifier(points=True), or write them: USING unit = 0.5 ... THEN y += 3 points."
-        )
+        advice = "choose rules with RuleClassifier(points=True), or write USING unit = 0.5 ... THEN y += 3 points"
+        raise ParameterError(f"These rules have no points: {advice}.")
     points = [rule.weight * each for rule, each in zip(base.rules, base.points, strict=True)]
     least, most = math.floor(sum(min(each, 0) for each in points)), math.ceil(sum(max(each, 0) for each in points))
     default = base.default[0]

@@ -205,23 +205,18 @@ def check_premise(premise: Expression) -> None:
         _check_quantified(premise)
     curved = [part.premise for part in parts_of(0, premise) if plain_conditions(part.premise) is None]
     if sum(len(list(conditions(part))) for part in curved) > MAX_CONDITIONS:
-        raise ParameterError(
-            f"A premise with OR, NOT, hedges or repeated variables can have at most {MAX_CONDITIONS:,} conditions."
-        )
+        raise ParameterError(f"A premise with OR, NOT or hedges can have at most {MAX_CONDITIONS:,} conditions.")
 
 
 def _check_quantified(premise: Expression) -> None:
     if isinstance(premise, Is):
-        raise ParameterError(
-            f"The condition {premise.variable!r} is {' '.join((*premise.hedges, repr(premise.term)))} stands beside a "
-            "quantified one: quantify it as well (SOME, ALL, MOST, ...), because the premise is about the whole bag."
-        )
+        which = f"{premise.variable!r} is {' '.join((*premise.hedges, repr(premise.term)))}"
+        advice = "quantify it as well (SOME, ALL, MOST, ...), because the premise is about the whole bag"
+        raise ParameterError(f"The condition {which} stands beside a quantified one: {advice}.")
     if isinstance(premise, Quantified):
         if is_quantified(premise.part):
-            raise ParameterError(
-                f"A quantifier cannot stand inside another one ({premise.quantifier!r}): join quantified conditions by "
-                "AND, OR and NOT."
-            )
+            advice = "join quantified conditions by AND, OR and NOT"
+            raise ParameterError(f"A quantifier cannot stand inside another one ({premise.quantifier!r}): {advice}.")
         return
     for part in inside(premise):
         _check_quantified(part)

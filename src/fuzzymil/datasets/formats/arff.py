@@ -21,6 +21,7 @@ _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
 _ATTRIBUTE = re.compile(rf"\s*@attribute\s+({_QUOTED}|\S+)\s+(.+?)\s*$", re.IGNORECASE)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_PER_BAG, _CHECKED = 400, 1024  # bytes; bags after which the memory is checked
 _NUMERIC = ("numeric", "real", "integer")
 
 
@@ -108,6 +109,7 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
     labels: list[str] = []
     lines: list[int] = []
     parts: list[Array] = []
+    n_values = 0
     for number, line in file.numbered_lines():
         if number <= header.data_line or line.lstrip().startswith("%"):
             continue
@@ -131,6 +133,10 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
             instance, feature = divmod(bad, len(header.features))
             raise file.error(not_a_number(rows[instance][feature].strip()), number, repr(header.features[feature]))
         parts.append(values.reshape(len(rows), -1))
+        n_values += values.size
+        if len(parts) % _CHECKED == 0:
+            n_bytes = _PER_BAG * len(parts) + 24 * n_values
+            file.require(n_bytes, f"has more than {len(parts):,} bags of {n_values:,} values")
         owners.append(row[owner] if owner else str(len(lines)))
         labels.append(row[target] if target else "")
         lines.append(number)

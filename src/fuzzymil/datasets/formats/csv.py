@@ -18,7 +18,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, TwoLabelsError
 from fuzzymil.bags import Bags, Column, Columns, Source, Table, bags_of_table
-from fuzzymil.bags.series import DECIMAL_POINT, MISSING, NumberSeries, TextBuilder, TextSeries, is_number
+from fuzzymil.bags.series import DECIMAL_POINT, MISSING, NumberSeries, TextBuilder, TextSeries, is_number, text_bytes
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
 from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, INSTANCE_LABEL, ColumnName, Format
@@ -158,21 +158,30 @@ def _read_by_arrow(
         return None  # blank lines: the numbers of the lines would be wrong
     del content, file.content
     columns: dict[str, Any] = {}
+    n_bytes = found.num_rows * (26 * sum(kind is number for kind in kinds.values()) + _PER_ROW)
     for name, values in zip(filter(None, names), found.columns, strict=True):
-        columns[name] = _arrow_text(values) if name in texts else NumberSeries(values.to_numpy())
-        if name not in texts and np.isnan(columns[name].to_array()).sum() != values.null_count:
+        if name in texts:
+            columns[name] = text = _dictionary(values)
+            n_bytes += text_bytes(found.num_rows, len(text.dictionary), text.dictionary.nbytes)
+            continue
+        columns[name] = NumberSeries(values.to_numpy())
+        if np.isnan(columns[name].numbers).sum() != values.null_count:
             return None  # something odd was read as NaN
+    file.require(n_bytes, f"has {found.num_rows:,} rows of {len(names):,} columns")
+    for name in texts & columns.keys():
+        places = columns[name].indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        columns[name] = TextSeries(columns[name].dictionary.to_pylist(), places)
     return columns, np.arange(skip + 1, skip + 1 + found.num_rows)
 
 
-def _arrow_text(column: Any) -> TextSeries:
+def _dictionary(column: Any) -> Any:
+    """Return a column of text as its distinct values, and which of them each row has."""
     import pyarrow
 
     found = column.combine_chunks()
     if isinstance(found, pyarrow.ChunkedArray):  # more text than one array can hold
         found = pyarrow.concat_arrays([chunk.cast(pyarrow.large_string()) for chunk in found.chunks])
-    found = found.dictionary_encode()
-    return TextSeries(found.dictionary.to_pylist(), found.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+    return found.dictionary_encode()
 
 
 _MISSING_IN_ANY_CASE = [

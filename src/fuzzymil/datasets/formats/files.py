@@ -149,6 +149,8 @@ class DataFile:
         parts: list[str] = []  # of a line that has not ended yet
         for block in itertools.chain(self.blocks(), (b"",)):
             self._refuse_binary(block, n_bytes)
+            if len(block) == _BLOCK and block.isspace():
+                raise self.error("has a million blanks in a row: it is damaged; download it again")
             waiting = decoder.getstate()[0]
             try:
                 text = ends.decode(decoder.decode(block, not block), not block)

@@ -219,6 +219,7 @@ _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16,
 _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
+_AS_NUMBERS = 16  # bytes that a value takes once more: as a number, and in the order of the bags
 _DEEPEST = 30  # cells and structs in one another
 _HEADER = 128
 
@@ -368,7 +369,7 @@ class _Reader:
         if len(parts[-1]) != math.prod(shape) or len(parts[0]) != len(parts[-1]):
             raise DamagedError(f"an array of shape {shape} has {len(parts[0]):,} values")
         dtype = np.dtype(bool if is_logical else complex if is_complex else _CLASSES[kind])
-        self._take(len(parts[0]) * dtype.itemsize)
+        self._take(len(parts[0]) * (dtype.itemsize + _AS_NUMBERS))
         values = parts[0] + 1j * parts[1] if is_complex else parts[0]
         return name, values.astype(dtype).reshape(shape, order="F")
 
@@ -409,7 +410,7 @@ class _Reader:
     def _chars(self, rest: memoryview, shape: tuple[int, ...]) -> Array:
         """Return the rows of a char array as text; they are written column after column."""
         element, count = self._element(rest, 0), math.prod(shape)
-        self._take(16 * len(element.content))
+        self._take(100 * len(element.content))  # a character is an object for a while
         codec = _TEXTS.get(element.kind)
         units = None if codec else self._numbers(element)
         if codec is not None:
@@ -445,7 +446,7 @@ class _Reader:
         row = row[:n_values].astype(np.int64)
         if ((row < 0) | (row >= shape[0])).any():
             raise DamagedError(f"a sparse array of shape {shape} has a value outside")
-        self._take(8 * math.prod(shape))
+        self._take((8 + _AS_NUMBERS) * math.prod(shape))
         dense = np.zeros(shape)
         dense[row, np.repeat(np.arange(shape[1]), counts)] = values[:n_values]
         return dense

@@ -35,6 +35,8 @@ LARGE = 64_000_000
 BATCH = 2**16
 """Number of rows decoded at a time."""
 
+_PER_TEXT, _TEXT_COPIES = 64, 3  # bytes of a text besides its characters; how many times they are in memory
+
 _PANDAS_INDEX = "__index_level_"
 
 # ---------------------------------------------------------------- Arrow
@@ -54,11 +56,14 @@ def _pyarrow() -> Any:
 
 
 @contextlib.contextmanager
-def _open(file: DataFile) -> Iterator[Any]:
-    """Open a Parquet file; errors raised while it is open name the file."""
+def _open(file: DataFile, texts: Sequence[str] = ()) -> Iterator[Any]:
+    """Open a Parquet file; errors raised while it is open name the file.
+
+    ``texts``: columns to read as distinct values, and which of them each row has.
+    """
     arrow = _pyarrow()
     try:
-        with arrow.parquet.ParquetFile(file.path) as found:
+        with arrow.parquet.ParquetFile(file.path, read_dictionary=list(texts)) as found:
             yield found
     except arrow.ArrowMemoryError:
         raise  # not the file's fault
@@ -95,6 +100,23 @@ def _decode(column: Any) -> Any:
     column = column.dictionary_decode() if arrow.types.is_dictionary(column.type) else column
     found = column.cast(_common_type(column.type))
     return arrow.compute.add(found, 0.0) if arrow.types.is_floating(found.type) else found
+
+
+def _n_characters(column: Any) -> int:
+    """Return how many bytes of text a column has if each row has its own; 0 of other columns."""
+    arrow = _pyarrow()
+    if not arrow.types.is_dictionary(column.type) or not arrow.types.is_string(_common_type(column.type)):
+        return 0
+    lengths = arrow.compute.binary_length(column.dictionary)
+    return arrow.compute.sum(lengths.take(column.indices).cast(arrow.int64())).as_py() or 0
+
+
+def _longest(column: Any) -> int:
+    """Return the length of the longest text of a decoded column; 0 of other columns."""
+    arrow = _pyarrow()
+    if not arrow.types.is_string(column.type):
+        return 0
+    return arrow.compute.max(arrow.compute.binary_length(column)).as_py() or 0
 
 
 def _is_missing(column: Any) -> npt.NDArray[np.bool_]:
@@ -253,9 +275,12 @@ class _Tables:
             some = list(groups)
             at = some[0].start
             numbers = [group.number for group in some]
-            with _open(self.files[place]) as file:
+            texts = [name for name in columns if not _is_number(self._kinds[name])]
+            with _open(self.files[place], texts) as file:
                 for batch in file.iter_batches(BATCH, row_groups=numbers, columns=list(columns)):
                     batch.validate(full=True)  # damage may be hidden in text and categories
+                    n_characters = sum(_n_characters(batch.column(name)) for name in texts)
+                    self.files[place].require(_TEXT_COPIES * n_characters, "has long text")
                     low, high = max(start - at, 0), min(end - at, batch.num_rows)
                     if low < high:
                         yield at + low, batch.slice(low, high - low)
@@ -275,9 +300,16 @@ class _Tables:
             f"has {end - start:,} rows of {len(roles.features):,} features to read at once",
         )
         parts: dict[str, list[Any]] = {name: [] for name in names}
+        n_bytes = 24 * len(numeric) * (end - start)
+        longest = 0
         for _, batch in self.batches(names, start, end):
-            for name, column in zip(names, batch.columns, strict=True):
-                parts[name].append(_numbers(column) if name in numeric else _decode(column))
+            for name in names:
+                parts[name].append((_numbers if name in numeric else _decode)(batch.column(name)))
+            for name in parts.keys() - numeric:
+                n_bytes += _PER_TEXT * batch.num_rows + _TEXT_COPIES * parts[name][-1].nbytes
+                longest = max(longest, _longest(parts[name][-1]) if name in roles.named else 0)
+            n_bytes_of_arrays = 4 * _TEXT_COPIES * longest * (end - start)  # as wide as the longest in all rows
+            self.files[0].require(n_bytes + n_bytes_of_arrays, "has long text")
         join = _pyarrow().concat_arrays
         columns: dict[str, Any] = {
             name: (np.concatenate if name in numeric else join)(parts.pop(name)) for name in names
@@ -311,6 +343,12 @@ class _Tables:
             raise DataFileError(
                 f"{self.place(start + int(np.argmax(absent)))}: this row has no {what}: every row needs one."
             )
+
+
+def n_rows_of(file: DataFile) -> int:
+    """Return how many rows a Parquet file says that it has."""
+    with _open(file) as found:
+        return int(found.metadata.num_rows)
 
 
 def _files_of(file: DataFile) -> list[DataFile]:

@@ -20,6 +20,7 @@ from fuzzymil.datasets.formats.files import CUT, DataFile, write_text
 _HEAD = r"([^\s:,]*):([^\s:,]+):([^\s:,]+)(?=\s|$)"  # instance:bag:label
 _COUNTS = r"\s*([0-9]{1,18})\s+([0-9]{1,18})\s*$"  # an optional first line: how many instances and features
 _PAIRS = re.compile(r"(?:\s+[0-9]{1,18}:[^\s:]+)*\s*")
+_PER_ROW, _PER_PAIR, _CHECKED = 120, 48, 4096  # bytes, besides the dense array; rows after which the memory is checked
 
 
 def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> Bags:
@@ -54,6 +55,8 @@ def read_svmlight(file: DataFile, bag: object = None, label: object = None) -> B
         counts.append(len(found))
         places.extend(map(int, fields[::2]))
         values.frombytes(found.tobytes())
+        if len(lines) % _CHECKED == 0:
+            file.require(_PER_ROW * len(lines) + _PER_PAIR * len(values), f"has more than {len(lines):,} instances")
     if not lines:
         raise file.error("contains no instances: expected lines of instance:bag:label number:value; download it again")
     if promised is not None and promised[0] != len(lines):
@@ -80,7 +83,7 @@ def _dense(file: DataFile, lines: Array, at: Array, places: Array, values: Array
         raise file.error("contains no features: expected pairs of number:value; download it again")
     # The array, a copy in the order of the bags, a mask; and a name for each feature.
     size = f"has {len(lines):,} instances with {wide:,} features, too many for a dense array"
-    file.require(wide * (24 * len(lines) + 100), size)
+    file.require(wide * (24 * len(lines) + 100) + _PER_ROW * len(lines) + _PER_PAIR * len(values), size)
     order = np.lexsort((places, at))
     again = (np.diff(at[order]) == 0) & (np.diff(places[order]) == 0)
     if again.any():

@@ -146,13 +146,6 @@ def with_weight(weight: float, digits: int | None) -> str:
     return "" if weight == 1 else f" WITH {format_number(weight, digits)}"
 
 
-def missing_as(values: Sequence[float], categories: Sequence[str]) -> str:
-    """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing."""
-    named = dict(enumerate(map(quoted_term, categories)))
-    each = [named.get(int(value)) or format_number(value, None) for value in values]
-    return f" MISSING AS {', '.join(each)}" if each else ""
-
-
 def format_set(chosen: MembershipFunction, digits: int | None) -> str:
     """Return ``Gaussian(0.6, 0.1)``, with as many digits for positions as the set's width requires."""
     spread, kinds = float(chosen.spread(*chosen.parameters)), chosen._kinds()
