@@ -39,7 +39,8 @@ def test_results_are_those_of_one_process():
         assert [fold.split for fold in others] == [0, 1, 2]
         for one, other in zip(ones, others, strict=True):
             np.testing.assert_array_equal(one.test, other.test)
-            np.testing.assert_array_equal(one.probabilities, other.probabilities)
+            # Matrix products differ in the last bits with the number of threads.
+            np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-12)
     scores = [cross_val_scores(methods[1], BAGS, cv=3, n_jobs=n_jobs)["test_score"] for n_jobs in (1, 2)]
     np.testing.assert_array_equal(*scores)
 
