@@ -70,7 +70,7 @@ def _header(file: DataFile) -> _Header:
         if name in (features if inside else names):
             raise file.error(f"duplicate attribute {name!r}: rename one", number)
         if inside:
-            if kind.lower().split()[0] not in _NUMERIC:
+            if next(iter(kind.lower().split()), "") not in _NUMERIC:
                 kinds = "but features must be numeric: recode it"
                 raise file.error(f"the feature {name!r} has type {kind[:40]!r}, {kinds}", number)
             features[name] = None
