@@ -182,6 +182,8 @@ def test_measuring_needs_no_more_than_numpy_scipy_and_scikit_learn():
     assert done.returncode == 0, done.stderr
 
 
+# The limit of time may end a fit while it has a file open.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_measuring_saves_what_a_run_reads(tmp_path, monkeypatch, capsys):
     def units(options):
         works = {"ready": lambda: {"value": 1}, "missing": lambda: {"not_run": "needs luck", "again": True}}
