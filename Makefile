@@ -5,8 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 BENCH  := .venv-bench
 TORCH  := .venv-torch
-# Tests run in parallel. Compiling dominates them, so XLA's optimizations are off; numbers must not depend on those.
-TEST   := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# Tests run in parallel. Compiling takes much of their time, so what XLA need not do is off; numbers must not depend on it.
+XLA    := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 XLA_FLAGS=--xla_cpu_use_fusion_emitters=false
+TEST   := $(XLA) $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
 .PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check size packages docs paper bench coverage clean
@@ -26,13 +27,15 @@ test-all: test test-slow
 
 # What needs PyTorch, in an environment of its own because PyTorch is large; `make test` skips it.
 test-torch: $(TORCH)/.installed
-	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest -n auto \
+	$(XLA) OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest -n auto \
 		tests/pytorch tests/inference/test_engines.py tests/inference/test_namespaces.py tests/reference/test_network.py tests/reference/test_operators.py \
 		src/fuzzymil/torch.py src/fuzzymil/inference/engines docs/tutorials/digits.md
 
 # Fits, kills, resumes, full disks and concurrent writers for ten minutes; fails if anything is lost.
 soak: $(VENV)/.dev
-	JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 $(BIN)/python tests/soak.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
+	$(XLA) $(BIN)/python tests/soak.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
+	$(BIN)/python tests/failpoints.py
+	$(BIN)/python tests/endurance.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
 
 # Mutates every kind of file N times and reads it; fails on a crash, hang, internal exception or silent difference.
 fuzz: $(VENV)/.dev

@@ -183,8 +183,8 @@ class CurvesDisplay:
                 look = {key: value for key, value in styles[line.label].items() if key != "marker"}
                 handles.setdefault(line.label, line.draw(axis, np.arange(1, len(line.y) + 1), **look))
             axis.set_title(as_written(name), fontsize=9, loc="left", fontweight="bold")
-            axis.set_ylim(bottom=0)
             bare(axis)
+        axes[0, 0].set_ylim(bottom=0)  # of all panels, once it is known how high their curves reach
         for column in range(columns):
             last = (len(self.panels) - 1 - column) // columns
             axes[last, column].set_xlabel("epoch", fontsize=9)

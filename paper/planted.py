@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
+from fuzzymil._utils.statistics import PairedTest, corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.comparators import MILES, EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic, standardized
 from fuzzymil.datasets import PLANTED, make_planted
@@ -38,6 +38,7 @@ from fuzzymil.rules.language import printer
 from paper.experiment import Experiment, Options, Results, Unit, described, seeds_of
 from paper.page import Block, Figure, Section, Table, Text, as_markdown, difference, joined, p_value, plural
 from paper.recipe import Recipe, measure, size_of
+from paper.statistics import holm
 
 # The methods that are compared on planted problems.
 

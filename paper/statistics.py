@@ -190,3 +190,13 @@ def interval(replicates: Array, *, centered: bool = False) -> Interval:
     value, drawn = float(replicates[0]), replicates[1:]
     low, high = np.quantile(drawn, [0.025, 0.975]) - (drawn.mean() - value if centered else 0.0)
     return Interval(value, float(low), float(high))
+
+
+def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return p-values (n,) corrected for n simultaneous tests by Holm's method."""
+    values = np.asarray(p_values, float)
+    order = np.argsort(values, kind="stable")
+    raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(raised, 1.0)
+    return adjusted

@@ -18,7 +18,7 @@ import paper.methods  # noqa: F401  registers its methods
 from fuzzymil import RuleClassifier
 from fuzzymil._utils import storage
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.statistics import PairedTest, corrected_t_test, holm
+from fuzzymil._utils.statistics import PairedTest, corrected_t_test
 from fuzzymil.bags import Bags
 from fuzzymil.comparators import COMPARATORS, standardized
 from fuzzymil.datasets import BENCHMARKS
@@ -30,7 +30,7 @@ from paper.figures import RanksDisplay
 from paper.page import Figure, Section, Table, Text, as_markdown, joined, plural
 from paper.published import PRINTED, QUOTED
 from paper.recipe import INNER_FOLDS, best_candidates, measure, normalized_rules, splits
-from paper.statistics import Ranking, ranking, spread
+from paper.statistics import Ranking, holm, ranking, spread
 
 # The methods of the comparison, and the parameters each may tune inside a training fold.
 

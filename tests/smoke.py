@@ -20,13 +20,17 @@ from pathlib import Path
 from fuzzymil import RuleClassifier
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-EXTRAS = ("jax", "optax", "torch")  # that modules may import at once
+EXTRAS = ("jax", "optax", "torch", "starlette", "uvicorn", "websockets", "anywidget")  # that modules may import at once
+COMMANDS = ("fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "bench", "cache")
+COMMANDS += ("data", "data list", "data fetch", "data describe", "data convert")
 
 
 def check_installed() -> None:
     """Check that Python finds the installed package, with its marker for type checkers, and not the source."""
     import fuzzymil
 
+    exec("from fuzzymil import *", names := {})
+    assert {*fuzzymil.__all__} <= {*names}
     found = Path(fuzzymil.__file__).resolve().parent
     assert found.is_relative_to(Path(sysconfig.get_path("purelib")).resolve()), f"not installed: {found}"
     assert (found / "py.typed").is_file()
@@ -74,7 +78,7 @@ def check_commands() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for arguments in (
             ["--version"],
-            ["fit", "--help"],
+            *([*command.split(), "--help"] for command in COMMANDS),
             ["demo"],
             ["fit", EXAMPLES / "visits.csv", "--bag", "user", "--label", "converted"],
             ["rules", "model.json"],
@@ -85,7 +89,7 @@ def check_commands() -> None:
             began = time.perf_counter()
             done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            print(f"fuzzymil {arguments[0]}: {time.perf_counter() - began:.1f} s")
+            print(f"fuzzymil {' '.join(map(str, arguments[:2]))}: {time.perf_counter() - began:.1f} s")
         assert (Path(folder) / "report.html").stat().st_size > 100_000
 
 

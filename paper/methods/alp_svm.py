@@ -9,11 +9,11 @@ from scipy.special import expit, logit
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, checks, comparator
-from fuzzymil.comparators.kernels import SEARCH_GRID
+from fuzzymil.comparators._base import BoolArray, comparator
+from fuzzymil.comparators.kernels import SEARCH_GRID, width
 from fuzzymil.comparators.svm import InstanceSVM
-from fuzzymil.estimators.parameters import integer, real
-from paper.methods.annealing import ANNEALING_CHECKS, cooling
+from fuzzymil.estimators.parameters import above_zero, checked, choice, integer, real
+from paper.methods.annealing import cooling
 
 HALVINGS = 60  # enough for double precision
 
@@ -86,17 +86,15 @@ class ALPSVM(InstanceSVM):
     [1, 0]
     """
 
-    _checks = InstanceSVM._checks | ANNEALING_CHECKS | checks(share=real(low=0.0, high=1.0), max_iter=integer(1))
-
-    C: float = 1.0
+    C: float = checked(above_zero, 1.0)
     _: KW_ONLY
-    kernel: str = "rbf"
-    gamma: float | str = "scale"
-    share: float = 0.7
+    kernel: str = checked(choice(("rbf", "linear")), "rbf")
+    gamma: float | str = checked(width, "scale")
+    share: float = checked(real(low=0.0, high=1.0), 0.7)
     max_temperature: float = 4.0
-    min_temperature: float = 0.25
-    n_temperatures: int = 5
-    max_iter: int = 2
+    min_temperature: float = checked(above_zero, 0.25)
+    n_temperatures: int = checked(integer(1), 5)
+    max_iter: int = checked(integer(1), 2)
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         machine = self._unfitted(bags)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil.comparators._base import above_zero, checks
-from fuzzymil.estimators.parameters import check_real, integer
-
-ANNEALING_CHECKS = checks(min_temperature=above_zero, n_temperatures=integer(1))
+from fuzzymil.estimators.parameters import check_real
 
 
 def cooling(max_temperature: float, min_temperature: float, n_temperatures: int) -> Array:

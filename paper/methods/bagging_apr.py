@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.comparators import APR, comparator
-from fuzzymil.comparators._base import BoolArray, checks
-from fuzzymil.estimators.parameters import integer
+from fuzzymil.comparators._base import BoolArray
+from fuzzymil.estimators.parameters import checked, integer
 
 
 @comparator("Bagging-APR", search_grid={"margin": [0.25, 0.5]}, fit_seconds=0.57)
@@ -55,9 +55,7 @@ class BaggingAPR(APR):
     [0.167, -0.5]
     """
 
-    _checks = APR._checks | checks(n_estimators=integer(1))
-
-    n_estimators: int = 15
+    n_estimators: int = checked(integer(1), 15)
     _: KW_ONLY
     random_state: Any = None
 

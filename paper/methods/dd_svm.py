@@ -10,10 +10,10 @@ from sklearn.svm import SVC
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators.diverse_density import DENSITY_CHECKS, Concept, climb, starting_points
-from fuzzymil.comparators.kernels import kernel_width
-from fuzzymil.estimators.parameters import real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, comparator
+from fuzzymil.comparators.diverse_density import Concept, climb, starting_points
+from fuzzymil.comparators.kernels import kernel_width, width
+from fuzzymil.estimators.parameters import above_zero, checked, integer, real
 
 
 def distinct_concepts(concepts: list[Concept], likeness: float) -> list[Concept]:
@@ -87,15 +87,13 @@ class DDSVM(BagClassifier):
     [1, 0]
     """
 
-    _checks = DENSITY_CHECKS | checks(C=above_zero, gamma=word_or_positive("scale"), likeness=real(low=0.0))
-
-    C: float = 1.0
+    C: float = checked(above_zero, 1.0)
     _: KW_ONLY
-    gamma: float | str = "scale"
-    max_starts: int = 10
-    max_steps: int = 100
-    init_scale: float = 1.0
-    likeness: float = 0.05
+    gamma: float | str = checked(width, "scale")
+    max_starts: int = checked(integer(1), 10)
+    max_steps: int = checked(integer(1), 100)
+    init_scale: float = checked(above_zero, 1.0)
+    likeness: float = checked(real(low=0.0), 0.05)
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.concepts_ = [

@@ -11,11 +11,19 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators import MiGraph, comparator
-from fuzzymil.comparators._base import BoolArray, checks, word_or_positive
-from fuzzymil.comparators.kernels import SEARCH_GRID, BagKernelSVM, WeighedBags, kernel_width, self_kernel, set_kernel
-from fuzzymil.comparators.migraph import edges
-from fuzzymil.estimators.parameters import integer
+from fuzzymil.comparators import comparator
+from fuzzymil.comparators._base import BoolArray
+from fuzzymil.comparators.kernels import (
+    SEARCH_GRID,
+    BagKernelSVM,
+    WeighedBags,
+    edges,
+    kernel_width,
+    self_kernel,
+    set_kernel,
+    width,
+)
+from fuzzymil.estimators.parameters import above_zero, checked, integer
 
 
 def edge_features(instances: Array, gamma: float) -> Array:
@@ -89,13 +97,11 @@ class MIGraph(BagKernelSVM):
     [1, 0]
     """
 
-    _checks = MiGraph._checks | checks(edge_gamma=word_or_positive("scale"), max_edges=integer(1))
-
-    C: float = 10.0
+    C: float = checked(above_zero, 10.0)
     _: KW_ONLY
-    gamma: float | str = "scale"
-    edge_gamma: float | str = "scale"
-    max_edges: int = 200
+    gamma: float | str = checked(width, "scale")
+    edge_gamma: float | str = checked(width, "scale")
+    max_edges: int = checked(integer(1), 200)
     random_state: Any = None
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:

@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
+from fuzzymil.comparators._base import BoolArray, InstanceScores, comparator
 from fuzzymil.comparators.svm import witnesses
-from fuzzymil.estimators.parameters import integer
-from paper.methods.annealing import ANNEALING_CHECKS, cooling
+from fuzzymil.estimators.parameters import above_zero, checked, integer
+from paper.methods.annealing import cooling
 
 
 def tempered(probabilities: Array, temperature: float) -> Array:
@@ -70,14 +70,12 @@ class MIForest(InstanceScores):
     [1, 0]
     """
 
-    _checks = ANNEALING_CHECKS | checks(n_estimators=integer(1), min_samples_leaf=integer(1))
-
-    n_estimators: int = 50
+    n_estimators: int = checked(integer(1), 50)
     _: KW_ONLY
-    min_samples_leaf: int = 2
+    min_samples_leaf: int = checked(integer(1), 2)
     max_temperature: float = 1.0
-    min_temperature: float = 0.1
-    n_temperatures: int = 4
+    min_temperature: float = checked(above_zero, 0.1)
+    n_temperatures: int = checked(integer(1), 4)
     random_state: Any = None
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:

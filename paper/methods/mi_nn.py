@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._networks import Forward, InstanceNetwork, Outputs, Weights, hidden, linear
-from fuzzymil.estimators.parameters import real
+from fuzzymil.comparators._base import comparator
+from fuzzymil.comparators.networks import Forward, InstanceNetwork, Outputs, Weights, hidden, layer_sizes, linear
+from fuzzymil.estimators.parameters import above_zero, checked, integer, real
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.segments import Grouping
 
@@ -75,14 +75,13 @@ class MINN(InstanceNetwork):
     array([False,  True])
     """
 
-    _checks = InstanceNetwork._checks | checks(alpha=real(low=0.0))
     _loss: ClassVar[str] = "squared_error"
 
-    hidden_layer_sizes: Sequence[int] = (80,)
+    hidden_layer_sizes: Sequence[int] = checked(layer_sizes, (80,))
     _: KW_ONLY
-    alpha: float = 3.0
-    learning_rate: float = 0.01
-    n_epochs: int = 150
+    alpha: float = checked(real(low=0.0), 3.0)
+    learning_rate: float = checked(above_zero, 0.01)
+    n_epochs: int = checked(integer(1), 150)
 
     def _constants(self) -> Weights:
         return {"alpha": np.float64(self.alpha)}
@@ -126,10 +125,10 @@ class BPMIP(InstanceNetwork):
 
     _loss: ClassVar[str] = "squared_error"
 
-    hidden_layer_sizes: Sequence[int] = (80,)
+    hidden_layer_sizes: Sequence[int] = checked(layer_sizes, (80,))
     _: KW_ONLY
-    learning_rate: float = 0.01
-    n_epochs: int = 150
+    learning_rate: float = checked(above_zero, 0.01)
+    n_epochs: int = checked(integer(1), 150)
 
     def _forward(self) -> Forward:
         return MAXIMUM

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, checks, comparator, word_or_positive
+from fuzzymil.comparators._base import BoolArray, comparator, word_or_positive
 from fuzzymil.comparators.kernels import BagKernelSVM
-from fuzzymil.estimators.parameters import choice, integer
+from fuzzymil.estimators.parameters import above_zero, checked, choice, integer
 
 POWERS = np.geomspace(1 / 16, 4, 25)  # candidates for the best aligned one
 
@@ -84,19 +84,12 @@ class PPMMKernel(BagKernelSVM):
     [1, 0]
     """
 
-    _checks = BagKernelSVM._checks | checks(
-        n_components=integer(1),
-        n_mixtures=integer(1),
-        covariance_type=choice(("spherical", "diag")),
-        power=word_or_positive("align"),
-    )
-
-    C: float = 10.0
+    C: float = checked(above_zero, 10.0)
     _: KW_ONLY
-    n_components: int = 100
-    n_mixtures: int = 5
-    covariance_type: str = "spherical"
-    power: float | str = "align"
+    n_components: int = checked(integer(1), 100)
+    n_mixtures: int = checked(integer(1), 5)
+    covariance_type: str = checked(choice(("spherical", "diag")), "spherical")
+    power: float | str = checked(word_or_positive("align"), "align")
     random_state: Any = None
 
     def _adapt(self, bags: Bags, positive: BoolArray) -> None:

@@ -13,14 +13,12 @@ from sklearn.linear_model import Ridge
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, share
+from fuzzymil.comparators._base import BagClassifier, BoolArray, comparator
 from fuzzymil.comparators.citation_knn import hausdorff_distances
-from fuzzymil.estimators.parameters import choice
+from fuzzymil.estimators.parameters import above_zero, checked, choice, share
 
 # How the distances of instances to the nearest instance of a set give the distance to that set.
 OVER_INSTANCES = {"minimal": np.minimum, "maximal": np.maximum}
-
-CHECKS = checks(fraction=share, width=above_zero, distance=choice(OVER_INSTANCES))
 
 
 class Clusters(NamedTuple):
@@ -120,12 +118,10 @@ class RBFMIP(BagClassifier):
     [1, 0]
     """
 
-    _checks = CHECKS
-
-    fraction: float = 0.7
+    fraction: float = checked(share, 0.7)
     _: KW_ONLY
-    width: float = 0.5
-    distance: str = "maximal"
+    width: float = checked(above_zero, 0.5)
+    distance: str = checked(choice(OVER_INSTANCES), "maximal")
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         clusters = merge_bags(bags, max(math.ceil(self.fraction * bags.n_bags), 2), self.distance)
@@ -208,13 +204,11 @@ class RBFBagUnit(BagClassifier):
     [1, 0]
     """
 
-    _checks = CHECKS | checks(ridge=above_zero)
-
-    fraction: float = 0.6
+    fraction: float = checked(share, 0.6)
     _: KW_ONLY
-    width: float = 0.5
-    ridge: float = 0.1
-    distance: str = "maximal"
+    width: float = checked(above_zero, 0.5)
+    ridge: float = checked(above_zero, 0.1)
+    distance: str = checked(choice(OVER_INSTANCES), "maximal")
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         distances = hausdorff_distances(bags, distance=self.distance)

@@ -28,7 +28,7 @@ from fuzzymil.learn.train.constraints import limits_of
 from fuzzymil.learn.train.partition import PARTITIONS, centers_by, default_width
 from fuzzymil.rules import Rule, RuleBase
 
-# Bags of tensors: packed one after another, or padded to the same size.
+# ---------------------------------------------------------------------- bags of tensors, packed or padded
 
 
 def checked_instances(x: Any) -> Tensor:
@@ -38,10 +38,8 @@ def checked_instances(x: Any) -> Tensor:
     if x.is_complex():
         raise InputTypeError(f"Instances must be real numbers, got {x.dtype}.")
     if x.layout != torch.strided or x.is_nested:
-        raise InputTypeError(
-            f"Instances must be a dense tensor, got one of layout {x.layout}: use x.to_dense(), pad them, "
-            "or pack them with offsets=."
-        )
+        advice = "use x.to_dense(), pad them, or pack them with offsets="
+        raise InputTypeError(f"Instances must be a dense tensor, got one of layout {x.layout}: {advice}.")
     return x
 
 
@@ -50,10 +48,8 @@ def grouped(
 ) -> tuple[Tensor, Packed | Padded]:
     """Return the instances (i, d) of all bags, and which belong to which bag."""
     if x.ndim not in (2, 3) or x.shape[-1] != n_features:
-        raise InputError(
-            f"Expected instances of {n_features} features, packed (instances, {n_features}) or padded "
-            f"(bags, instances, {n_features}), got a tensor of shape {tuple(x.shape)}."
-        )
+        shapes = f"packed (instances, {n_features}) or padded (bags, instances, {n_features})"
+        raise InputError(f"Expected instances of {n_features} features, {shapes}, got shape {tuple(x.shape)}.")
     if n_bags is not None and index is None:
         raise InputError("n_bags= goes with index= only: offsets= and padded bags tell the number of bags themselves.")
     if x.ndim == 3:
@@ -61,10 +57,8 @@ def grouped(
             raise InputError("Padded bags (bags, instances, features) take mask=, not offsets= or index=.")
         return _padded(x, mask)
     if mask is not None or (offsets is None) == (index is None):
-        raise InputError(
-            "Packed instances (instances, features) need either offsets=, where each bag begins and the last one ends, "
-            "or index=, the number of each instance's bag."
-        )
+        which = "offsets=, where each bag begins and the last one ends, or index=, the number of each one's bag"
+        raise InputError(f"Packed instances (instances, features) need either {which}.")
     if index is not None:
         return x, _indexed(x, index, n_bags)
     offsets = _checked_offsets(offsets, x)
@@ -78,15 +72,11 @@ def _padded(x: Tensor, mask: Any) -> tuple[Tensor, Padded]:
         return x.flatten(0, 1), Padded(torch.ones(x.shape[:2], dtype=torch.bool, device=x.device))
     real = _tensor("mask", mask, x)
     if real.shape != x.shape[:2]:
-        raise InputError(
-            f"mask must have the shape (bags, instances) of the padded bags, {tuple(x.shape[:2])}, got "
-            f"{tuple(real.shape)}."
-        )
+        expected = f"(bags, instances) of the padded bags, {tuple(x.shape[:2])}"
+        raise InputError(f"mask must have the shape {expected}, got {tuple(real.shape)}.")
     if not _whole(real):
-        raise InputTypeError(
-            f"mask must be True where an instance is and False elsewhere, got {real.dtype}: use mask.bool() if it is 1 "
-            "and 0, and mask == 0 if it is 0 and -inf, as attention layers add it."
-        )
+        advice = "use mask.bool() if it is 1 and 0, and mask == 0 if it is 0 and -inf, as attention layers add it"
+        raise InputTypeError(f"mask must be True where an instance is, False elsewhere, got {real.dtype}: {advice}.")
     real = real.bool()
     if not x.shape[1]:
         return x.flatten(0, 1), Padded(real)
@@ -99,10 +89,8 @@ def _padded(x: Tensor, mask: Any) -> tuple[Tensor, Padded]:
 def _indexed(x: Tensor, index: Any, n_bags: int | None) -> Packed:
     numbers = _tensor("index", index, x)
     if numbers.shape != (len(x),) or not _whole(numbers):
-        raise InputError(
-            f"index must be a whole number for each of the {len(x)} instances, got {numbers.dtype} of shape "
-            f"{tuple(numbers.shape)}."
-        )
+        came = f"{numbers.dtype} of shape {tuple(numbers.shape)}"
+        raise InputError(f"index must be a whole number for each of the {len(x)} instances, got {came}.")
     if n_bags is not None and (not isinstance(n_bags, int | np.integer | torch.SymInt) or n_bags < 0):
         raise InputError(f"n_bags must be a whole number, at least 0, got {described(n_bags)}.")
     numbers = numbers.long()
@@ -111,9 +99,7 @@ def _indexed(x: Tensor, index: Any, n_bags: int | None) -> Packed:
     if len(x) and _can_be_seen(numbers):
         low, high = int(numbers.min()), int(numbers.max())
         if low < 0 or high >= n_bags:
-            raise InputError(
-                f"index must count bags from 0 to n_bags - 1 = {n_bags - 1}; it goes from {low} to {high}."
-            )
+            raise InputError(f"index must count bags from 0 to n_bags - 1 = {n_bags - 1}, goes from {low} to {high}.")
     return Packed(numbers, n_bags)
 
 
@@ -129,17 +115,13 @@ def _checked_offsets(offsets: Any, x: Tensor) -> Tensor:
         offsets = found
     else:
         return found
-    if falls:
-        at = falls[0]
-        raise InputError(
-            f"offsets must ascend, but offsets[{at + 1}] = {int(offsets[at + 1])} is less than "
-            f"offsets[{at}] = {int(offsets[at])}."
-        )
-    if offsets[0] != 0 or offsets[-1] != len(x):
-        raise InputError(
-            f"offsets must go from 0 to the number of instances, {len(x)}; they go from {int(offsets[0])} to "
-            f"{int(offsets[-1])}."
-        )
+    for at in falls[:1]:
+        one, other = (f"offsets[{place}] = {int(offsets[place])}" for place in (at + 1, at))
+        raise InputError(f"offsets must ascend, but {one} is less than {other}.")
+    first, last = offsets[0], offsets[-1]
+    if first != 0 or last != len(x):
+        came = f"{int(first)} to {int(last)}"
+        raise InputError(f"offsets must go from 0 to the number of instances, {len(x)}; they go from {came}.")
     return found
 
 
@@ -163,8 +145,7 @@ def _can_be_seen(values: Tensor) -> bool:
     return not torch.compiler.is_compiling() and values.device.type == "cpu"
 
 
-# The numbers of rules as parameters of a network.
-
+# ---------------------------------------------------------------------- the numbers of rules as parameters
 
 Options = dict[str, Any]
 """Device and precision of tensors."""
@@ -316,10 +297,8 @@ class FuzzyBagHead(nn.Module):
     ) -> None:
         super().__init__()
         if not isinstance(rules, RuleBase):
-            raise ParameterError(
-                f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: use RuleBase.parse(text), "
-                "RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)."
-            )
+            advice = "use RuleBase.parse(text), RuleBase.from_arrays(...) or FuzzyBagHead.from_instances(...)"
+            raise ParameterError(f"FuzzyBagHead needs a RuleBase, got {type(rules).__name__}: {advice}.")
         if rules.concludes_sets:
             raise ParameterError("FuzzyBagHead needs rules that conclude numbers: use rules.to_sugeno().")
         self._start = rules
@@ -386,8 +365,8 @@ class FuzzyBagHead(nn.Module):
         >>> instances = torch.tensor([[0.0, 0.1], [0.1, 0.0], [1.0, 0.9], [0.9, 1.0]])
         >>> head = FuzzyBagHead.from_instances(instances, n_rules=2, random_state=0, output_names=["bright"])
         >>> print(head.rules())
-        Rule 1: IF x1 is low AND x2 is low THEN bright = 0
-        Rule 2: IF x1 is high AND x2 is high THEN bright = 0
+        Rule 1: IF x1 is high AND x2 is high THEN bright = 0
+        Rule 2: IF x1 is low AND x2 is low THEN bright = 0
         """
         known_name("init", init, PARTITIONS)
         if order not in (0, 1):
@@ -418,13 +397,7 @@ class FuzzyBagHead(nn.Module):
     # ------------------------------------------------------------------ inference
 
     def forward(
-        self,
-        x: Tensor,
-        *,
-        offsets: Any = None,
-        index: Any = None,
-        n_bags: int | None = None,
-        mask: Any = None,
+        self, x: Tensor, *, offsets: Any = None, index: Any = None, n_bags: int | None = None, mask: Any = None
     ) -> Tensor:
         """Return the outputs of bags.
 
@@ -457,13 +430,7 @@ class FuzzyBagHead(nn.Module):
         return found
 
     def infer(
-        self,
-        x: Tensor,
-        *,
-        offsets: Any = None,
-        index: Any = None,
-        n_bags: int | None = None,
-        mask: Any = None,
+        self, x: Tensor, *, offsets: Any = None, index: Any = None, n_bags: int | None = None, mask: Any = None
     ) -> Layers:
         """Return what every layer computed, as tensors with gradients; the arguments are those of `forward`.
 
@@ -496,14 +463,9 @@ class FuzzyBagHead(nn.Module):
             return self._completed(layers, grouping)
 
     def _params(self) -> Params:
-        return Params(
-            {terms.kind: terms() for terms in self.premises},
-            self.conclusions(),
-            self.alpha(),
-            self.conclusion_alpha(),
-            self.default(),
-            self._missing_values,
-        )
+        sets = {terms.kind: terms() for terms in self.premises}
+        numbers = self.conclusions(), self.alpha(), self.conclusion_alpha(), self.default()
+        return Params(sets, *numbers, self._missing_values)
 
     def _completed(self, layers: Layers, grouping: Any) -> Layers:
         """Return the layers with the default where no rule fires, and the truths in the shape of the bags."""
@@ -528,21 +490,14 @@ class FuzzyBagHead(nn.Module):
         anew.
         """
         start = self._start
-        changes = {
-            name: after if np.ndim(after := numbers.exported(np.asarray(before))) else float(after)
-            for name, before, numbers in (
-                ("alpha", start.alpha, self.alpha),
-                ("conclusion_alpha", start.conclusion_alpha, self.conclusion_alpha),
-            )
-            if isinstance(numbers.value, nn.Parameter) and np.isfinite(before).all()
-        }
-        params = Params(
-            {terms.kind: terms.exported() for terms in self.premises},
-            self.conclusions.exported(start.coefs),
-            None,
-            None,
-            self.default.exported(np.array(start.default)),
-        )
+        changes = {}
+        for name in ("alpha", "conclusion_alpha"):
+            before, numbers = np.asarray(getattr(start, name)), getattr(self, name)
+            if isinstance(numbers.value, nn.Parameter) and np.isfinite(before).all():
+                changes[name] = numbers.exported(before) if before.ndim else float(numbers.exported(before))
+        sets = {terms.kind: terms.exported() for terms in self.premises}
+        coefs, default = self.conclusions.exported(start.coefs), self.default.exported(np.array(start.default))
+        params = Params(sets, coefs, None, None, default)
         found = start.with_numbers(params, **changes)
         return _named(found) if self._names_terms else found
 
@@ -556,11 +511,6 @@ class FuzzyBagHead(nn.Module):
             a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its
             default. None: everything moves.
 
-        Returns
-        -------
-        FuzzyBagHead
-            The head itself.
-
         Examples
         --------
         >>> from fuzzymil import RuleBase
@@ -571,10 +521,8 @@ class FuzzyBagHead(nn.Module):
         """
         for name in names:
             if not isinstance(name, str):
-                raise ParameterError(
-                    f"freeze takes names one by one, freeze('hue.dark', 'rule 2'), got {described(name)}: write "
-                    "freeze(*names) for a list."
-                )
+                advice = "write freeze('hue.dark', 'rule 2'), or freeze(*names) for a list"
+                raise ParameterError(f"freeze takes names one by one, got {described(name)}: {advice}.")
         limits = limits_of(self._start, names)
         for terms in self.premises:
             terms.fix_places(limits.sets == 0)
@@ -614,14 +562,10 @@ def _sample(instances: Any, missing_values: bool) -> Array:
     odd = np.argwhere(~np.isfinite(x))
     if len(odd):
         row, column = odd[0].tolist()
-        raise InputError(
-            f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: remove such instances, or "
-            "pass missing_values=True if NaN is a missing value."
-        )
+        advice = "remove such instances, or pass missing_values=True if NaN is a missing value"
+        raise InputError(f"Instances must be finite, but row {row}, column {column} is {x[row, column]}: {advice}.")
     if not len(x):
-        raise InputError(
-            "There are no instances without missing values: pass a sample of those that the head will see."
-        )
+        raise InputError("There are no instances without missing values: pass a sample of what the head will see.")
     return x
 
 
@@ -629,22 +573,18 @@ def _with_sets_of_their_own(rules: RuleBase, centers: Array, widths: Array) -> R
     """Return rules none of which share a set, even where two start out the same."""
     terms = [f"rule {r + 1}" for r in range(rules.n_rules)]
     variables = [
-        dataclasses.replace(variable, terms=dict(zip(terms, map(Gaussian, *columns), strict=True)))
-        for variable, columns in zip(rules.variables, zip(centers.T, widths.T, strict=True), strict=True)
+        dataclasses.replace(variable, terms=dict(zip(terms, map(Gaussian, centers[:, d], widths[:, d]), strict=True)))
+        for d, variable in enumerate(rules.variables)
     ]
-    own = [
-        Rule(dict.fromkeys(rules.feature_names, term), rule.coefs)
-        for term, rule in zip(terms, rules.rules, strict=True)
-    ]
+    both = zip(terms, rules.rules, strict=True)
+    own = [Rule(dict.fromkeys(rules.feature_names, term), rule.coefs) for term, rule in both]
     return dataclasses.replace(rules, variables=tuple(variables), rules=tuple(own))
 
 
 def _named(rules: RuleBase) -> RuleBase:
     """Return rules of Gaussian sets with terms named by their places."""
     params, masks, _ = rules.compile()
-    settings = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
-    for name in _OTHER_FIELDS:
-        del settings[name]
-    return RuleBase.from_sets(
-        params.sets, masks, params.coefs, feature_names=rules.feature_names, output_names=rules.output_names, **settings
-    )
+    names = [field.name for field in dataclasses.fields(rules) if field.name not in _OTHER_FIELDS]
+    settings = {name: getattr(rules, name) for name in names}
+    settings |= {"feature_names": rules.feature_names, "output_names": rules.output_names}
+    return RuleBase.from_sets(params.sets, masks, params.coefs, **settings)

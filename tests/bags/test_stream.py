@@ -11,7 +11,7 @@ from fuzzymil._utils.errors import InputError, InputTypeError, ParameterError
 from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import network_parameters
 from fuzzymil.learn.train import partition
-from fuzzymil.learn.train.stream import summarize
+from fuzzymil.learn.train.partition import summarize
 from fuzzymil.learn.train.windows import Feed
 
 BAGS = make_two_concepts(random_state=0)

@@ -49,7 +49,6 @@ def converted(premises, bags, scaling=None):
         AdditiveRules(tuple(premises), coefs, np.array([-1.5])),
         scaling,
         Columns(map(Column, NAMES)),
-        np.flatnonzero(scaling.varies),
         ["y"],
     )
 

@@ -46,9 +46,7 @@ def test_premises_agree_with_the_rules_they_become():
         scaling = Scaling.fit(Measures.of(data.instances), standardize=True, clip=None)
         coefs = np.eye(len(premises))
         outputs = [f"y{n}" for n in range(len(premises))]
-        rules = rule_base(
-            AdditiveRules(tuple(premises), coefs, np.zeros(len(premises))), scaling, COLUMNS, np.arange(1), outputs
-        )
+        rules = rule_base(AdditiveRules(tuple(premises), coefs, np.zeros(len(premises))), scaling, COLUMNS, outputs)
         np.testing.assert_allclose(rules.infer(data).output, truth, atol=1e-9)
         assert rules == type(rules).parse(rules.to_source())
 
@@ -62,7 +60,7 @@ def test_missing_categories_are_what_they_stand_for(count):
     np.testing.assert_allclose(columns, premise_truths(premises, data, missing), atol=1e-12)
     scaling = Scaling.fit(Measures.of(data.instances), standardize=True, clip=None)
     found = AdditiveRules(tuple(premises), np.arange(len(premises), 0, -1.0)[:, None], np.zeros(1))
-    rules = rule_base(found, scaling, COLUMNS, np.arange(1), ["y"], values)
+    rules = rule_base(found, scaling, COLUMNS, ["y"], values)
     np.testing.assert_allclose(rules.infer(data).firing, columns, atol=1e-9)
 
 

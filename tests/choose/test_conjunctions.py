@@ -8,6 +8,7 @@ from premises_to_try import random_bags
 
 from fuzzymil import Bags
 from fuzzymil.inference.membership import Bell, Sigmoid
+from fuzzymil.learn.choose.candidates import premise_truths
 from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
 
 
@@ -149,6 +150,40 @@ def test_statements_that_say_the_same_are_not_joined():
     everything = find_pairs(columns, residuals, curvature, keep=4)
     assert found == [pair for pair in everything if pair != (2, 7)]
     assert len(found) == 3
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_of_very_many_instances_some_of_each_bag_are_looked_at(missing, monkeypatch):
+    rng = np.random.default_rng(0)
+    values = [rng.uniform(0, 10, (size, 4)) for size in (*[300] * 50, *[5] * 10)]
+    for bag in values:
+        bag[rng.random(bag.shape) < missing] = np.nan
+    bags = Bags.from_list(values)
+    every = Intervals(bags)
+    assert every.n_sampled == every.n_instances == bags.n_instances
+    monkeypatch.setattr("fuzzymil.learn.choose.conjunctions._MOST_CODES", 4 * 2_000)
+    some = Intervals(bags)
+    assert some.intervals == every.intervals
+    assert 1_900 < some.n_sampled <= 2_000 < some.n_instances
+    for n, (d, low, high) in enumerate(some.intervals):
+        if np.isinf(low) or np.isinf(high):  # extremes are among them, so no bag loses what they satisfy
+            column = bags.instances[:, d]
+            column = np.where(np.isnan(column), column, (column > low) & (column <= high))
+            known = np.fmax.reduceat(column, bags.offsets[:-1]) == 1
+            looked_at = np.bincount(
+                np.repeat(np.arange(60), np.minimum(bags.sizes, 39))[some.inside((n,))], minlength=60
+            )
+            assert (looked_at[known] > 0).all()
+
+
+def test_truths_are_evaluated_some_bags_at_a_time(monkeypatch):
+    bags = random_bags(3, n_bags=50, missing=0.1)
+    intervals = Intervals(bags)
+    premises = [intervals.premise((0, len(intervals.feature) - 1)), intervals.premise((5,), "at least", 2)]
+    expected = premise_truths(premises, bags)
+    for numbers in (1, 40, 100):
+        monkeypatch.setattr("fuzzymil.learn.choose.candidates._NUMBERS_AT_ONCE", numbers)
+        np.testing.assert_array_equal(premise_truths(premises, bags), expected)
 
 
 def plant(rule, n_bags, sizes, n_features, seed, positive=0.5, noise=0.0):

@@ -112,7 +112,7 @@ def test_wrong_data(desk, tmp_path, command, wrong, words):
         ("binary", ""),
         ("folder", "folder"),
         ("other.json", "'some.other'"),
-        ("list.json", "None"),
+        ("list.json", "begins with '[1, 2]'"),
         ("newer.json", "99"),
         ("cut.json", "line"),
         ("good.csv", ""),

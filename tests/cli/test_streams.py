@@ -131,3 +131,13 @@ def test_escapes_in_messages_and_errors_are_shown_as_codes(here):
 def test_results_in_files_and_pipes_are_not_changed(here):
     (here / "odd.csv").write_text((here / "boxes.csv").read_text().replace("b7,", f"b7{ESCAPE},"))
     assert f"b7{ESCAPE}," in run("predict", "model.json", "odd.csv").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [400_000, 1_500_000])
+def test_little_address_space_is_a_sentence(here, limit):
+    options = " ".join([*COLUMNS, *SMALL])
+    code, told = shell(f"ulimit -v {limit}; F fit boxes.csv {options} -o new.json")
+    assert code in (1, 2), told
+    assert "Traceback" not in told
+    assert "address space" in told.splitlines()[-1] or "not enough memory" in told.splitlines()[-1]

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import APR, EMDD, DiverseDensity
-from fuzzymil.comparators.apr import discriminating_features, expanded, smallest_rectangle
+from fuzzymil.comparators.apr import discriminating_features, expand, smallest_rectangle
 from fuzzymil.comparators.diverse_density import Concept, best_threshold, climb, noisy_or_loss, starting_points
 from fuzzymil.datasets import make_two_concepts
 from paper.methods import DDSVM, BaggingAPR
@@ -326,7 +326,7 @@ def test_a_rectangle_that_holds_all_negatives_needs_no_feature():
 @pytest.mark.parametrize(("tau", "epsilon"), [(0.999, 0.01), (0.9, 0.2)])
 def test_expanded_bounds_leave_the_wanted_share_outside(tau, epsilon):
     values = np.array([0.0, 0.2, 0.3, 2.0])
-    low, high = expanded(values, tau, epsilon)
+    low, high = expand(values, tau, epsilon)
     kernel = norm(values, 1.0 / norm.ppf((1 + tau) / 2))
     assert kernel.cdf(low).mean() == pytest.approx(epsilon / 2)
     assert kernel.sf(high).mean() == pytest.approx(epsilon / 2)
@@ -336,8 +336,8 @@ def test_expanded_bounds_leave_the_wanted_share_outside(tau, epsilon):
 
 def test_bounds_never_move_inwards():
     values = np.linspace(0.0, 1.0, 1000)
-    assert expanded(values, 0.999, 0.5) == (0.0, 1.0)
-    assert expanded(np.full(3, 7.0), 0.999, 0.01) == (7.0, 7.0)
+    assert expand(values, 0.999, 0.5) == (0.0, 1.0)
+    assert expand(np.full(3, 7.0), 0.999, 0.01) == (7.0, 7.0)
 
 
 def test_only_features_that_shut_negatives_out_are_bounded():

@@ -9,7 +9,7 @@ from sklearn.mixture import GaussianMixture
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.comparators import MiFV
-from fuzzymil.comparators.mi_fv import fisher_vectors, improved
+from fuzzymil.comparators.mi_fv import fisher_vectors, improve
 
 
 def made_bags(n_bags, seed, n_features=3):
@@ -72,12 +72,12 @@ def test_the_fisher_vectors_of_all_instances_of_the_mixture_add_up_to_zero():
 
 def test_signed_roots_of_unit_length():
     vectors = np.random.RandomState(0).normal(size=(5, 4))
-    found = improved(vectors)
+    found = improve(vectors)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0)
     np.testing.assert_array_equal(np.sign(found), np.sign(vectors))
     ratios = (found**2) / np.abs(vectors)
     np.testing.assert_allclose(ratios, ratios[:, :1] * np.ones(4))
-    assert improved(np.zeros((1, 3))).tolist() == [[0.0, 0.0, 0.0]]
+    assert improve(np.zeros((1, 3))).tolist() == [[0.0, 0.0, 0.0]]
 
 
 def test_the_classifier_is_linear_in_the_vectors_of_reduced_instances():

@@ -9,8 +9,7 @@ from fuzzymil import Bags
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.comparators import MiGraph, MIKernel, kernels
 from fuzzymil.comparators._base import in_fixed_order
-from fuzzymil.comparators.kernels import WeighedBags, kernel_width, self_kernel, set_kernel
-from fuzzymil.comparators.migraph import clique_weights, edges
+from fuzzymil.comparators.kernels import WeighedBags, clique_weights, edges, kernel_width, self_kernel, set_kernel
 from paper.methods import MIGraph, PPMMKernel
 from paper.methods.graphs import edge_features
 from paper.methods.ppmm import POWERS, alignment, posterior_kernel

@@ -1,6 +1,6 @@
 """A comparator written in one place is known everywhere: registry, command line, table of methods."""
 
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from fuzzymil.cli import app
 from fuzzymil.comparators import COMPARATORS, BagClassifier, comparator
 from fuzzymil.datasets import make_two_concepts
-from fuzzymil.estimators.parameters import integer
+from fuzzymil.estimators.parameters import checked, integer
 from paper.table import OWN, contestants
 
 
@@ -19,11 +19,9 @@ def nearest_mean():
     before = dict(COMPARATORS)
 
     @comparator("Nearest mean", search_grid={"power": [1, 2]}, fit_seconds=0.01)
+    @dataclass(eq=False, repr=False)
     class NearestMean(BagClassifier):
-        _checks: ClassVar = {"power": integer(1)}
-
-        def __init__(self, power=2):
-            self.power = power
+        power: int = checked(integer(1), 2)
 
         def _means(self, bags):
             return np.array([bag.mean(axis=0) for bag in bags])

@@ -45,17 +45,15 @@ def test_rules_are_chosen_by_default(model):
     assert not model.rules_.normalize
     assert quantifiers(model.rules_) == ["at least"]
     assert model.score(UNSEEN) > 0.95
-    assert model.initial_rules_.n_rules == model.rules_.n_rules
-    assert set(model.held_out_costs_) > {"no rules", "some", "counts"}
-    assert model.held_out_costs_["counts"] == pytest.approx(min(model.held_out_costs_.values()), abs=0.05)
-    assert model.held_out_costs_["no rules"] == pytest.approx(np.log(2))
+    assert model.frontier_[0].measures["log_loss"].mean == pytest.approx(np.log(2), abs=0.01)
+    assert model.frontier_[model.frontier_.chosen].measures["log_loss"].mean < 0.2
 
 
 def test_outputs_are_logits(model):
     logit = model.rules_.infer(UNSEEN).output[:, 0]
     np.testing.assert_allclose(model.decision_function(UNSEEN), logit)
     np.testing.assert_allclose(model.predict_proba(UNSEEN)[:, 1], 1 / (1 + np.exp(-logit)))
-    assert "logit" in str(model.explain(UNSEEN, bag=0))
+    assert "logit" in str(model.explain(UNSEEN, position=0))
 
 
 def test_no_parameter_of_a_network_is_one_of_theirs():
@@ -65,7 +63,7 @@ def test_no_parameter_of_a_network_is_one_of_theirs():
 
 
 def test_conditions_are_limited():
-    bags = make_planted("pair", 100, n_noise=1, random_state=0)
+    bags = make_planted("pair", 150, n_noise=1, random_state=0)
     lengths = {}
     for max_conditions in (1, 2):
         chosen = RuleClassifier(max_conditions=max_conditions, random_state=0).fit(bags)
@@ -132,8 +130,8 @@ def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
         fitted.save(tmp_path / f"{number}.json")
         for loaded in (load_model(tmp_path / f"{number}.json"), pickle.loads(pickle.dumps(fitted))):
             assert loaded.members_ == fitted.members_
-            assert loaded.initial_rules_ == fitted.initial_rules_
-            assert loaded.held_out_costs_ == fitted.held_out_costs_
+            assert loaded.frontier_ == fitted.frontier_
+            assert loaded.at(1).rules_ == fitted.at(1).rules_
             assert loaded.get_params() == fitted.get_params()
             np.testing.assert_array_equal(loaded.predict(UNSEEN), fitted.predict(UNSEEN))
             np.testing.assert_array_equal(loaded.instance_scores(UNSEEN), fitted.instance_scores(UNSEEN))
@@ -182,31 +180,21 @@ def test_fits_together_are_those_one_by_one(model):
     assert not together.estimator_.rules_.normalize
 
 
-def test_many_bags_are_sampled(monkeypatch):
-    from fuzzymil.learn.train import partition
+def test_candidates_are_compared_on_a_sample_of_very_many_bags(monkeypatch):
+    from fuzzymil.learn.choose import choose
 
-    monkeypatch.setattr(partition, "SAMPLE_ROWS", 300)
-    bags = make_planted("some", 300, n_noise=1, random_state=0)
-    assert bags.n_instances > 1000
-    assert RuleClassifier(random_state=0).fit(bags).score(bags) > 0.9
-
-
-def test_a_sample_has_every_class_whatever_the_size_of_its_bags(monkeypatch):
-    from fuzzymil.learn.train import partition
-
-    monkeypatch.setattr(partition, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(choose, "MOST_BAGS", 100)
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(n, 3)) for n in [600] * 3 + [5] * 150]
     for bag in bags[:3]:
         bag[:10, 0] = 50
     labels = np.arange(153) < 3
     model = RuleClassifier(random_state=0).fit(bags, labels)
-    assert 13 <= model.n_bags_chosen_from_ < 153
-    assert (model.predict(bags) == labels).all()
-    assert model.predictions(bags).coverage.min() > 0  # all bags were seen, if not used
-    places = partition.sampled_by_class(Bags.from_list(bags), labels.astype(int))[1]
-    assert np.isin([0, 1, 2], places).all()
+    assert model.n_bags_compared_[0] < 110
+    assert model.n_bags_compared_[1] == 153
+    assert (model.predict(bags) == labels).all()  # the rare class is in every sample
     assert model.predict_proba(bags)[3:, 1].max() < 0.2  # rare as ever
+    assert RuleClassifier(random_state=0).fit(BAGS).n_bags_compared_ == (60, 60)
 
 
 def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
@@ -247,8 +235,7 @@ def test_progress_is_counted_and_ends_complete(capsys, monkeypatch):
     assert np.all(done <= total)
     assert done[-1] == total[-1]
     told = list(dict.fromkeys(stages))
-    assert told[0] == "candidates: one condition on some instance"
-    assert told[-3:] == ["number of rules", "refining the rules", ""]
+    assert told == ["candidates", "cross-validation", "fitting", ""]
 
 
 def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
@@ -260,7 +247,7 @@ def test_ctrl_c_leaves_an_estimator_as_it_was(monkeypatch, model):
     before = pickle.loads(pickle.dumps(model))
     fresh = RuleClassifier(random_state=0)
     with monkeypatch.context() as patch:
-        patch.setattr(choose, "fit_rules", interrupted)
+        patch.setattr(choose, "fit_sizes", interrupted)
         for estimator in (fresh, before):
             with pytest.raises(KeyboardInterrupt):
                 estimator.fit(BAGS[:30])

@@ -146,7 +146,7 @@ def test_labels_are_needed():
     "model",
     [
         make_pipeline(PerInstance(StandardScaler()), MIANFISClassifier(**network_parameters(**QUICK))),
-        NaiveMIL(ANFISClassifier(**network_parameters(**QUICK))),
+        pytest.param(NaiveMIL(ANFISClassifier(**network_parameters(**QUICK))), marks=pytest.mark.slow),
         make_pipeline(PerInstance(PCA(1, svd_solver="full")), NaiveMIL(ANFISClassifier(**network_parameters(**QUICK)))),
     ],
 )

@@ -18,9 +18,8 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_saved_network_answers_as_its_estimator(name):
-    estimator, bags, labels = MODELS[name]
-    model = copy.deepcopy(estimator).fit(bags, labels)
+def test_a_saved_network_answers_as_its_estimator(fitted, name):
+    model, bags, _ = fitted(name)
     saved = SavedModel.of(model_to_dict(model))
     expected, found = model.predictions(bags), saved.predictions(bags)
     for part in ("output", "labels", "decisions", "probabilities", "coverage"):

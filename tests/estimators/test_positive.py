@@ -100,7 +100,7 @@ def test_numbers_are_classes_too():
 
 def test_explanations_are_about_the_class_of_the_rules():
     model = MISugeno(rules=EXPERT).fit(BAGS, SICK)
-    found = model.explain(BAGS, bag=0)
+    found = model.explain(BAGS, position=0)
     assert found.prediction == "diseased"
     assert found.classes == ("healthy", "diseased")
     text = str(found)

@@ -21,8 +21,8 @@ from fuzzymil.datasets import make_two_concepts
 from fuzzymil.estimators import fit_together
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import Group, Plan
-from fuzzymil.learn.train.pruning import cut, schedule, worth
-from fuzzymil.learn.train.search import _conjunction, _pair_scores, _scores, short_rules
+from fuzzymil.learn.train.partition import _conjunction, _pair_scores, _scores, short_rules
+from fuzzymil.learn.train.trainer import cut, schedule, worth
 
 
 def padded(seed, n_noise=50):

@@ -203,7 +203,7 @@ def test_without_a_threshold_it_is_a_regressor():
     assert model.explain(BAGS, "a").classes is None
     both = surfaces("grass", "sky", "road").set_params(threshold=None).fit([[[0.3]]])
     assert both.predict([[[0.3]], [[0.4]]]).shape == (2, 3)
-    with pytest.raises(ValueError, match="could not convert"):
+    with pytest.raises(ValueError, match="predicts numbers"):
         MISugeno(INPUTS, RULES, threshold=None).fit(BAGS, LABELS)
 
 

@@ -21,7 +21,7 @@ def test_a_regressor_speaks_of_the_column(table):
     model = RuleRegressor(max_conditions=1, random_state=0).fit(bags)
     assert model.rules_.output_names == ("spent",)
     assert "THEN spent +=" in str(model.rules_)
-    assert "spent = " in model.explain(bags, bag=3).to_text()
+    assert "spent = " in model.explain(bags, position=3).to_text()
     assert RuleRegressor(max_conditions=1, random_state=0).fit(bags[:15] + bags[15:]).rules_.output_names == ("spent",)
 
 

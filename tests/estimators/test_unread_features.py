@@ -59,7 +59,7 @@ def test_answers_do_not_depend_on_what_no_rule_reads(table, tmp_path, missing):
         expected, found = each.predictions(bags), each.predictions(partial)
         np.testing.assert_array_equal(found.probabilities, expected.probabilities)
         np.testing.assert_array_equal(found.coverage, expected.coverage)
-        assert each.explain(partial, bag=3).to_text() == each.explain(bags, bag=3).to_text()
+        assert each.explain(partial, position=3).to_text() == each.explain(bags, position=3).to_text()
         np.testing.assert_array_equal(each.instance_scores(partial), each.instance_scores(bags))
         with pytest.raises(InputError, match="no feature 'pages'"):
             each.predict(read(table, ["pages"], columns=each.columns_))

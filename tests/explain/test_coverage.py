@@ -1,6 +1,7 @@
 """Coverage: checked against loops, calibrated on held-out bags, and explained in words."""
 
 import copy
+import functools
 import json
 import math
 import pickle
@@ -246,6 +247,7 @@ CONCEPTS = make_two_concepts(n_per_concept=10, n_negative=10, random_state=3)
 QUICK = {"n_rules": 2, "max_epochs": 2, "random_state": 0}
 
 
+@functools.cache
 def fitted(**settings):
     return MIANFISClassifier(**network_parameters(**QUICK | settings)).fit(CONCEPTS)
 
@@ -256,7 +258,7 @@ def test_predictions_and_explanations_agree():
     coverage = model.predictions(far).coverage
     assert coverage[0] > coverage[1] == 0
     assert [each.coverage for each in model.explain_many(far)] == coverage.tolist()
-    assert model.explain(far, bag=0).coverage == coverage[0]
+    assert model.explain(far, position=0).coverage == coverage[0]
 
 
 def test_only_features_that_some_member_uses_count():
@@ -306,7 +308,7 @@ def test_infinities_and_unknown_features_survive_saving():
 
 
 def test_part_of_the_data_does_not_change_what_is_usual():
-    model = fitted()
+    model = copy.deepcopy(fitted())
     before = model.coverage_
     model.partial_fit(CONCEPTS[:3])
     assert model.coverage_ is before

@@ -106,13 +106,13 @@ def test_text_of_several_classes():
 
 
 def test_text_of_committees_and_numbers():
-    text = str(model("committee").explain(BAGS, bag=0))
+    text = str(model("committee").explain(BAGS, position=0))
     assert "(strength x (conclusion - 0.5) / members):" in text
     assert " / 3 " in text
     assert "of member " in text
-    assert "y1 = " in str(model("two numbers").explain(BAGS, bag=0))
-    assert "explained: y1" in str(model("two numbers").explain(BAGS, bag=0))
-    assert "default - 0.5" in str(model("not normalized").explain(BAGS, bag=0))
+    assert "y1 = " in str(model("two numbers").explain(BAGS, position=0))
+    assert "explained: y1" in str(model("two numbers").explain(BAGS, position=0))
+    assert "default - 0.5" in str(model("not normalized").explain(BAGS, position=0))
 
 
 @pytest.mark.slow
@@ -139,8 +139,8 @@ def test_a_bag_is_named_by_its_id_or_position():
     fitted = model("classifier")
     by_id = fitted.explain(BAGS, bag="concept1-3")
     assert by_id.bag == "concept1-3"
-    assert fitted.explain(BAGS, bag=2) == by_id
-    assert fitted.explain(BAGS, bag=2 - len(BAGS)) == by_id
+    assert fitted.explain(BAGS, position=2) == by_id
+    assert fitted.explain(BAGS, position=2 - len(BAGS)) == by_id
     assert fitted.explain(BAGS[[2]]) == by_id
     assert fitted.explain([BAGS[2]]).rules == by_id.rules
 
@@ -163,12 +163,13 @@ def test_whole_numbers_are_ids_where_ids_are_numbers():
         ),
         (BAGS[0], {}, r"as \[array\]"),
         (BAGS, {"bag": "concpt1-3"}, r"No bag 'concpt1-3'; the bags are concept1-1, .* Did you mean 'concept1-"),
-        (BAGS, {"bag": 24}, r"No bag at position 24: .*0 to 23\."),
-        (BAGS, {"bag": 0, "output": "z"}, r"'z'.* y\."),
+        (BAGS, {"position": 24}, r"no position 24: .*0 to 23\."),
+        (BAGS, {"position": 0, "output": "z"}, r"'z'.* y\."),
         (np.zeros((1, 3)), {}, "3 features"),
     ],
     ids=["which of many", "rows", "misspelt", "position", "output", "features"],
 )
+@pytest.mark.filterwarnings("ignore:Each of the")
 def test_mistakes_are_reported(bags, settings, message):
     with pytest.raises(ValueError, match=message):
         model("classifier").explain(bags, **settings)
@@ -222,3 +223,20 @@ def test_written_rules_are_explained_like_learned_ones():
     ]
     assert "strength x (conclusion - 0.4)" in str(found)
     assert [each.bag for each in written.explain_many(bags)] == ["a", "b"]
+
+
+def test_ids_and_positions_have_two_names():
+    bags = Bags.from_list([[[0.1, 0.1]], [[0.6, 0.1], [0.2, 0.9]]], ids=[1, 0])
+    for bag, position, size in ((1, 0, 1), (0, 1, 2), (1, -2, 1)):
+        assert explain(SKY, bags, bag=bag).n_instances == explain(SKY, bags, position=position).n_instances == size
+    named = Bags.from_list([[[0.1, 0.1]], [[0.6, 0.1]]], ids=["a", "b"])
+    for settings, told in (
+        ({"bag": 1}, "pass position=1"),
+        ({"bag": 7}, "No bag 7; the bags are a, b"),
+        ({"position": 2}, "positions range from 0 to 1"),
+        ({"position": "a"}, "no position 'a'"),
+        ({"bag": "a", "position": 0}, "pass one of them"),
+        ({}, "bag='a'.*position=0"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            explain(SKY, named, **settings)

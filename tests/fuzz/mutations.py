@@ -1,7 +1,11 @@
-"""Seeded mutations of bytes, text and JSON."""
+"""Seeded mutations of bytes, text, JSON, lines of JSON and archives of arrays."""
 
+import io
 import json
 import re
+import zipfile
+
+import numpy as np
 
 EXTREME_NUMBERS = [
     *(b"0 -0 1 -1 2 1e308 -1e308 1e309 1e999 5e-324 1e-308 nan NaN inf -inf 1e 0x10 1_000 1,5 .5 5. +1".split()),
@@ -105,10 +109,90 @@ def mutate_json(rng, content):
             holder[rng.choice(["x", "", key.upper(), key + " "])] = holder.pop(key)
         else:
             holder[key] = _odd_value(rng, holder[key])
-    return json.dumps(document).encode()
+    text = json.dumps(document)
+    if rng.random() < 0.1 and text.startswith('{"'):  # a key twice
+        text = f"{{{text[1 : text.index(':')]}: {json.dumps(_odd_value(rng, 1))}, {text[1:]}"
+    return text.encode()
+
+
+def mutate_lines(rng, content):
+    """Change some of the lines, each of which is JSON, or their order."""
+    if rng.random() < 0.2:
+        return mutate_text(rng, content)
+    lines = content.split(b"\n")
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        at = rng.randrange(len(lines))
+        kind = rng.randrange(8)
+        if kind == 0:
+            del lines[at : at + 1]
+            lines = lines or [b""]
+        elif kind == 1:
+            lines.insert(rng.randrange(len(lines) + 1), lines[at])
+        elif kind == 2:
+            lines[at] = b"[" * rng.choice([50, 900, 100_000]) + lines[at]
+        elif lines[at].startswith(b"{"):
+            lines[at] = _nested_or_changed(rng, lines[at])
+    return b"\n".join(lines)
+
+
+def _nested_or_changed(rng, line):
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    if document and rng.random() < 0.15:
+        document[rng.choice(list(document))] = json.loads("[" * 900 + "]" * 900)
+        return json.dumps(document).encode()
+    return mutate_json(rng, line)
+
+
+def mutate_arrays(rng, content):
+    """Change the arrays of an archive, their names, or how it is packed."""
+    if rng.random() < 0.4:
+        return mutate_bytes(rng, content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(rng.choice([1, 1, 2])):
+        name = rng.choice(list(members))
+        kind = rng.randrange(6)
+        if kind == 0:
+            del members[name]
+            if not members:
+                break
+        elif kind == 1:
+            members[rng.choice(["x", "../x.npy", name.upper(), "a" * 300, "\u00e9.npy"])] = members[name]
+        elif kind == 2:
+            members[name] = mutate_bytes(rng, members[name])
+        elif kind == 3:
+            members[name] = members[name].replace(b"(", b"(999999999999, ", 1)
+        else:
+            members[name] = _odd_array(rng)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", rng.choice([zipfile.ZIP_STORED] * 4 + [zipfile.ZIP_DEFLATED])) as archive:
+        for name, each in members.items():
+            archive.writestr(name, each)
+    return packed.getvalue()
+
+
+def _odd_array(rng):
+    values = rng.choice([1.0, -1, 2**62, float("nan"), True, "x\ud800", b"x", 1j, None, {"a": 1}, "9999-99", [[1, 2]]])
+    array = np.array(values, dtype=rng.choice([None, None, object]))
+    array = np.resize(array, rng.choice([(), (0,), (1,), (7,), (3, 4), (2, 0, 3)]))
+    raw = io.BytesIO()
+    np.save(raw, array, allow_pickle=True)
+    return raw.getvalue()
 
 
 def _odd_value(rng, value):
+    if isinstance(value, str) and rng.random() < 0.4:
+        at = rng.randrange(len(value) + 1)
+        return (
+            value[:at]
+            + rng.choice(["\ud800", "\udfff", "\0", "\u2028", "\n", '"', "\\", "<b>", "é" * 300])
+            + value[at:]
+        )
+    if rng.random() < 0.2:  # of another type
+        return rng.choice([[value], {"x": value}, str(value), [value] * 3, repr(value)])
     if isinstance(value, int | float) and not isinstance(value, bool) and rng.random() < 0.5:
         real = float(max(min(value, 1e308), -1e308))  # whole numbers can be too large for a float
         return rng.choice([value + 1, -value, real * 1e300, real / 1e300, 0, real, f"{value}", [value]])

@@ -4,6 +4,7 @@ A target makes some valid files, mutates one, reads it and checks what came out.
 are told about; anything else that is raised is a bug, and so is an accepted file whose content is not what it says.
 """
 
+import asyncio
 import base64
 import contextlib
 import dataclasses
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from mutations import mutate_bytes, mutate_json, mutate_text
+from mutations import mutate_arrays, mutate_bytes, mutate_json, mutate_lines, mutate_text
 
 from fuzzymil import Bags, RuleBase, load_model
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError
@@ -24,7 +25,9 @@ from fuzzymil.rules.files import export_rules, read_rules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.document import Data
 from fuzzymil.studio.history import FOLDER
+from fuzzymil.studio.server import _converse
 from fuzzymil.studio.start import demo_bags, demo_document
+from fuzzymil.studio.worker import load_bags, save_bags
 
 TESTS = Path(__file__).parent.parent
 REFUSALS = (InputError, ModelFileError, ParameterError)
@@ -328,6 +331,36 @@ def _check_checkpoint(content, folder):
     return True
 
 
+def _mutate_checkpoint(rng, content):
+    """Change bytes, or what is in them, under a checksum that is right again."""
+    from fuzzymil.learn.train.checkpoints import _DIGEST_SIZE, _FORMAT, _checksum
+
+    if rng.random() < 0.3:
+        return mutate_bytes(rng, content)
+    inner = mutate_arrays(rng, content[len(_FORMAT) + _DIGEST_SIZE :])
+    return _FORMAT + _checksum(inner) + inner
+
+
+def _arrays(folder):
+    found = []
+    table = b"user,kind,pages\na,new,1\na,old,2\nb,new,3\n"
+    (folder / "a.csv").write_bytes(table)
+    for bags in (_labeled(), _labeled(labels=list("abc" * 5)), BAGS, read_bags(folder / "a.csv", bag="user")):
+        save_bags(bags, str(folder / "a.npz"))
+        found.append((folder / "a.npz").read_bytes())
+    return found
+
+
+def _check_arrays(content, folder):
+    (folder / "a.npz").write_bytes(content)
+    found = load_bags(str(folder / "a.npz"))
+    save_bags(found, str(folder / "again.npz"))
+    again = load_bags(str(folder / "again.npz"))
+    if not (np.array_equal(again.instances, found.instances, equal_nan=True) and again.names == found.names):
+        raise SilentDifferenceError("saved and loaded again, the bags are others")
+    return True
+
+
 def _zipped(seeds):
     return lambda folder: [gzip.compress(content, mtime=0) for content in seeds(folder)]
 
@@ -377,6 +410,94 @@ def _check_journal(content, folder):
     return state["version"] > 0
 
 
+# ---------------------------------------------------------------- what comes through the studio's socket
+
+REQUESTS = (
+    {"type": "hello"},
+    {"type": "check", "text": "VARIABLE x: low = Gaussian(0, 1)\nIF x is low THEN y = 1"},
+    {"type": "complete", "text": "VARIABLE x1", "offset": 9},
+    {"type": "set_rule", "number": 1, "weight": 0.5, "label": "mine", "comment": "why"},
+    {"type": "rename", "variable": "x1", "name": "width"},
+    {"type": "set_term", "variable": "x2", "term": "low", "handle": "center", "x": 0.25},
+    {"type": "drag", "variable": "x1", "term": "left", "handle": "center", "x": 0.5, "views": [{"type": "score"}]},
+    {"type": "variable", "variable": "x1"},
+    {"type": "viewer", "bag": 0, "without": [0], "change": {"0": {"x1": 0.7}}, "extra": [[0.7, 0.7]]},
+    {"type": "bags", "sort": "output"},
+    {"type": "score"},
+    {"type": "add_rule", "text": "IF SOME x1 is left THEN y += 1"},
+    {"type": "freeze", "variable": "x1", "term": "left"},
+    {"type": "write_text", "text": "VARIABLE x1: a = Gaussian(0, 1)\nIF x1 is a THEN y = 1", "base": ""},
+    {"type": "draft", "text": "VARIABLE x1"},
+    {"type": "name_version", "version": 0, "name": "first"},
+    {"type": "compare", "old": 0, "new": 0},
+    {"type": "goto", "version": 0},
+    {"type": "undo"},
+    {"type": "redo"},
+    {"type": "export", "format": "fll"},
+    {"type": "losses", "format": "fis"},
+    {"type": "preview", "name": "a.csv", "content": base64.b64encode(b"bag,x1,x2\na,0,1\nb,1,1\n").decode()},
+    {"type": "open", "upload": "upload-0-0", "bag": "bag"},
+    {"type": "save", "format": "rules", "name": "mine.rules"},
+    {"type": "diagnose"},
+)
+
+
+def _conversations(folder):
+    lines = [json.dumps({"id": n, "revision": 0, **each}) for n, each in enumerate(REQUESTS)]
+    return ["\n".join([*lines[n : n + 3], '{"type": "state"}']).encode() for n in range(0, len(lines), 3)]
+
+
+class _Socket:
+    """A window of the page, as the server sees it; every third frame is binary."""
+
+    def __init__(self, content):
+        self.frames = [
+            {"type": "receive"} | ({"bytes": line} if n % 3 == 2 else {"text": line.decode("utf-8", "replace")})
+            for n, line in enumerate(content.split(b"\n"))
+        ]
+        self.answers = []
+        self.left = len(self.frames)
+
+    async def accept(self):
+        pass
+
+    async def receive(self):
+        if self.frames:
+            return self.frames.pop(0)
+        while self.left:  # like a page that waits for its answers
+            await asyncio.sleep(0.001)
+        return {"type": "websocket.disconnect"}
+
+    async def send_text(self, text):
+        self.answers.append(json.loads(text.encode("utf-8")))
+        self.left -= "ok" in self.answers[-1]  # unlike what is pushed
+
+
+def _check_conversation(content, folder):
+    """Each frame gets one answer, and afterwards the studio goes on and shows what it kept."""
+    session = Session(demo_document(), demo_bags()[:6], name="fuzz", folder=folder)
+    try:
+        socket = _Socket(content)
+        n_frames = len(socket.frames)
+        asyncio.run(asyncio.wait_for(_converse(session, socket), 50))
+        told = [answer for answer in socket.answers if "ok" in answer]
+        if len(told) != n_frames:
+            raise SilentDifferenceError(f"{n_frames} messages got {len(told)} answers")
+        assert session.state()["autosave"] is None
+        assert session.answer({"type": "add_variable", "name": "a new one", "revision": session.revision})["ok"]
+        text = session.document.text
+    finally:
+        session.close()
+    again = Session(demo_document(), demo_bags()[:6], name="fuzz", folder=folder)
+    kept = again.document.text
+    again.close()
+    for path in (folder / FOLDER).iterdir():
+        path.unlink()
+    if kept != text:
+        raise SilentDifferenceError("an edit was lost")
+    return any(answer["ok"] for answer in told)
+
+
 TARGETS = {
     "csv": Target(_table, mutate_text, _check_bags("a.csv", _read_slowly)),
     "csv.gz": Target(_zipped(_table), mutate_bytes, _check_bags("a.csv.gz")),
@@ -394,7 +515,9 @@ TARGETS = {
     "fis": Target(_rule_texts(".fis"), mutate_text, _check_rules("a.fis")),
     "fcl": Target(_converted("fcl"), mutate_text, _check_rules("a.fcl")),
     "fml": Target(_converted("fml"), mutate_text, _check_rules("a.fml")),
-    "checkpoint": Target(_checkpoint, mutate_bytes, _check_checkpoint),
-    "journal": Target(_journal, mutate_text, _check_journal),
+    "checkpoint": Target(_checkpoint, _mutate_checkpoint, _check_checkpoint),
+    "npz": Target(_arrays, mutate_arrays, _check_arrays),
+    "journal": Target(_journal, mutate_lines, _check_journal),
+    "messages": Target(_conversations, mutate_lines, _check_conversation),
 }
 """Everything that is read from files."""

@@ -50,7 +50,10 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(
+    "settings",
+    [*(pytest.param(each, marks=[pytest.mark.slow] if n % 6 else []) for n, each in enumerate(SETTINGS))],
+)  # each norm and aggregation is compared by itself in test_namespaces.py
 def test_numpy_and_jax_agree(settings):
     check(RuleBase.parse(TEXT.format(settings=settings)), some_bags())
 

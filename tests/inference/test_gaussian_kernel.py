@@ -1,7 +1,5 @@
 """Log-truths of Gaussian rules: matrix products where they are good enough, differences where they are not."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 
 from fuzzymil.inference.engines import jax_gaussians
 from fuzzymil.inference.engines import numpy as numpy_engine
+from fuzzymil.inference.engines.jax_gaussians import Gaussians
 
 ROWS, RULES = 40, 3
 
@@ -32,7 +31,7 @@ def by_hand(x, known, centers, inverse):
 @pytest.mark.parametrize(("width", "good"), [(3.0, True), (0.01, False)])
 def test_products_are_taken_where_their_error_is_small_and_differences_elsewhere(width, good, missing):
     arguments = problem(width, missing=missing, dtype=np.float32)
-    value, taken = jax.jit(jax_gaussians._guarded)(*arguments)
+    value, taken = jax.jit(jax_gaussians._guarded)(Gaussians(*arguments))
     assert bool(taken) is good
     assert (value <= 0).all()
     np.testing.assert_allclose(value, by_hand(*arguments), rtol=2e-6, atol=2e-5 if good else 0)
@@ -40,15 +39,15 @@ def test_products_are_taken_where_their_error_is_small_and_differences_elsewhere
 
 def test_an_offset_that_would_cost_digits_turns_the_products_away():
     near, far = problem(1.0, dtype=np.float32), problem(1.0, offset=1000.0, dtype=np.float32)
-    assert bool(jax_gaussians._guarded(*near)[1])
-    value, taken = jax_gaussians._guarded(*far)
+    assert bool(jax_gaussians._guarded(Gaussians(*near))[1])
+    value, taken = jax_gaussians._guarded(Gaussians(*far))
     assert not taken
     np.testing.assert_allclose(value, by_hand(*far), rtol=1e-5)
 
 
 def test_numbers_that_are_not_finite_turn_the_products_away():
     x, known, centers, inverse = problem(3.0, dtype=np.float32)
-    assert not jax_gaussians._guarded(x, known, centers, inverse.at[0, 0].set(jnp.nan))[1]
+    assert not jax_gaussians._guarded(Gaussians(x, known, centers, inverse.at[0, 0].set(jnp.nan)))[1]
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -56,8 +55,10 @@ def test_numbers_that_are_not_finite_turn_the_products_away():
 def test_differences_added_up_in_parts_are_the_same(features, missing):
     with jax.enable_x64():
         arguments = problem(0.5, features, missing=missing)
-        np.testing.assert_allclose(jax_gaussians._by_slices(*arguments), by_hand(*arguments), rtol=1e-13)
-        np.testing.assert_allclose(jax_gaussians._by_differences(*arguments), by_hand(*arguments), rtol=1e-13)
+        np.testing.assert_allclose(jax_gaussians._by_slices(Gaussians(*arguments)), by_hand(*arguments), rtol=1e-13)
+        np.testing.assert_allclose(
+            jax_gaussians._by_differences(Gaussians(*arguments)), by_hand(*arguments), rtol=1e-13
+        )
 
 
 @pytest.mark.slow
@@ -70,7 +71,7 @@ def test_gradients_equal_central_differences(anywhere, width, missing):
         weights = jnp.asarray(np.random.default_rng(1).normal(size=(ROWS, RULES)))
 
         def loss(x, centers, inverse):
-            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, x, known, centers, inverse))
+            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, Gaussians(x, known, centers, inverse)))
 
         found = jax.grad(loss, argnums=(0, 1, 2))(x, *free)
         places = [(3, 2), (1, 4), (2, 5)]
@@ -94,7 +95,7 @@ def test_a_few_rows_have_the_value_and_gradient_of_many(monkeypatch, rows, featu
         x, known = x[:rows], None if known is None else known[:rows]
 
         def loss(x, centers, inverse):
-            found = jax_gaussians._log_truth(False, x, known, centers, inverse)
+            found = jax_gaussians._log_truth(False, Gaussians(x, known, centers, inverse))
             return jnp.sum(jnp.sin(found)), found
 
         def computed():
@@ -111,7 +112,10 @@ def test_a_few_rows_have_the_value_and_gradient_of_many(monkeypatch, rows, featu
 def test_fits_computed_together_take_one_way_and_not_both():
     x, known, centers, wide = problem(3.0, dtype=np.float32)
     narrow = 100 * wide
-    value = functools.partial(jax_gaussians._guarded, x, known, centers)
+
+    def value(inverse):
+        return jax_gaussians._guarded(Gaussians(x, known, centers, inverse))
+
     _, all_wide = jax.vmap(value)(jnp.stack([wide, wide]))
     mixed, one_narrow = jax.vmap(value)(jnp.stack([wide, narrow]))
     nested, in_groups = jax.vmap(jax.vmap(value))(jnp.stack([jnp.stack([wide, wide]), jnp.stack([wide, narrow])]))
@@ -130,7 +134,7 @@ def test_training_by_products_is_training_by_differences():
 
     def gradients(anywhere):
         def loss(centers, inverse):
-            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, x, known, centers, inverse))
+            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, Gaussians(x, known, centers, inverse)))
 
         return jax.jit(jax.grad(loss, argnums=(0, 1)))(centers, inverse)
 
@@ -144,7 +148,7 @@ def test_squares_at_hand_change_nothing(missing):
     squares = jnp.square(x if known is None else known * x)
 
     def loss(centers, inverse, squares):
-        return jnp.sum(jnp.sin(jax_gaussians._log_truth(True, x, known, centers, inverse, squares)))
+        return jnp.sum(jnp.sin(jax_gaussians._log_truth(True, Gaussians(x, known, centers, inverse, squares))))
 
     found, expected = (jax.value_and_grad(loss, argnums=(0, 1))(centers, inverse, each) for each in (squares, None))
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
@@ -159,7 +163,7 @@ def test_gradients_of_many_rows_are_summed_up_in_parts(monkeypatch, missing):
 
         def gradients():
             def loss(centers, inverse):
-                return jnp.sum(jnp.sin(jax_gaussians._log_truth(False, x, known, centers, inverse)))
+                return jnp.sum(jnp.sin(jax_gaussians._log_truth(False, Gaussians(x, known, centers, inverse))))
 
             return jax.grad(loss, argnums=(0, 1))(*free)
 

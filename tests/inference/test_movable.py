@@ -5,8 +5,8 @@ import pytest
 
 from fuzzymil import Bags, RuleBase
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.inference.membership import FAMILIES, Gaussian, MembershipFunction
-from fuzzymil.inference.movable import MovableGaussians, MovablePremises
+from fuzzymil.inference.membership import FAMILIES, MembershipFunction
+from fuzzymil.inference.movable import MovablePremises
 from fuzzymil.rules.activations import seen_bags
 
 TEXT = """
@@ -108,22 +108,3 @@ def test_slopes_of_every_family_that_has_them(name):
 
 def test_search_finds_the_families_it_needs():
     assert {"bell", "gaussian", "sigmoid"} <= set(LEARNABLE)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_products_of_gaussians_are_what_the_network_computes(missing):
-    _, bags = rules_and_bags(missing, seed=3)
-    standardized = (bags.instances - 5) / 3
-    rng = np.random.RandomState(0)
-    centers, widths = rng.normal(size=(2, 3)), rng.uniform(0.7, 2, (2, 3))
-    found = MovableGaussians(["some", "on average"], centers, widths, standardized, bags.offsets)
-    truth = np.array(
-        [[Gaussian(*each) for each in zip(*pair, strict=True)] for pair in zip(centers, widths, strict=True)]
-    )
-    mu = np.stack(
-        [[np.where(np.isnan(x), 1.0, s(x)) for s, x in zip(sets, standardized.T, strict=True)] for sets in truth]
-    )
-    each = mu.prod(axis=1)
-    starts = bags.offsets[:-1]
-    expected = np.column_stack([np.maximum.reduceat(each[0], starts), np.add.reduceat(each[1], starts) / bags.sizes])
-    np.testing.assert_allclose(found.evaluate(np.zeros(found.n_moves))[0], expected, atol=1e-12)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fuzzymil.inference.engines import jax_gaussians, tensor_cores
+from fuzzymil.inference.engines.jax_gaussians import Gaussians
 
 
 def problem(n_rules, n_features, width=3.0, rows=128, seed=0):
@@ -81,7 +82,7 @@ def test_training_by_halves_is_training_by_differences(monkeypatch):
 
     def found(anywhere):
         def loss(centers, inverse):
-            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, x, None, centers, inverse))
+            return jnp.sum(weights * jax_gaussians._log_truth(anywhere, Gaussians(x, None, centers, inverse)))
 
         return jax.value_and_grad(loss, argnums=(0, 1))(centers, inverse)
 

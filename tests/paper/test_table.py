@@ -11,7 +11,6 @@ from scipy import stats
 from sklearn.model_selection import ParameterGrid
 
 from fuzzymil import ANFISClassifier, Bags, MIANFISClassifier, RuleClassifier, Training
-from fuzzymil._utils.statistics import holm
 from fuzzymil.comparators import APR, CitationKNN, MIKernel
 from fuzzymil.datasets import make_two_concepts
 from paper import table
@@ -21,7 +20,7 @@ from paper.page import Table, Text
 from paper.published import PRINTED, QUOTED
 from paper.recipe import normalized_rules, splits
 from paper.run import reproduce
-from paper.statistics import ranking
+from paper.statistics import holm, ranking
 from paper.table import (
     MEMBERS,
     NORMALIZED,

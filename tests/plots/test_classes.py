@@ -196,7 +196,7 @@ def written(figure):
     [
         MembershipDisplay.from_rules(MODEL),
         ShapesDisplay.from_rules(MODEL, bags=BAGS),
-        SpaceDisplay.from_model(MODEL, BAGS, features=["channel", "pages"], bag=0),
+        SpaceDisplay.from_model(MODEL, BAGS, features=["channel", "pages"], position=0),
         SpaceDisplay.from_bags(BAGS, features=["pages", "channel"]),
         SurfaceDisplay.from_rules(MODEL, "channel", "pages", bags=BAGS),
         EffectDisplay.from_model(MODEL, BAGS, ["channel"]),
@@ -226,7 +226,7 @@ def test_a_moved_set_next_to_categories():
 
 
 def test_instances_of_a_category_lie_apart_and_rings_around_them():
-    display = SpaceDisplay.from_model(MODEL, BAGS, features=["channel", "pages"], bag=3)
+    display = SpaceDisplay.from_model(MODEL, BAGS, features=["channel", "pages"], position=3)
     points = np.concatenate(list(display.groups.values()))
     assert np.abs(points[:, 0] - points[:, 0].round()).max() <= 0.3
     assert len(np.unique(points[:, 0])) > 50

@@ -51,7 +51,7 @@ def test_the_joined_set_and_its_point():
     assert any("joined set" in text for text in found)
     assert "risk [%]" in found
     assert "threshold: 50" in found
-    assert plots.JoinedSetDisplay.from_explanation(MODEL.explain(BAGS, 0)).joined == display.joined
+    assert plots.JoinedSetDisplay.from_explanation(MODEL.explain(BAGS, position=0)).joined == display.joined
     with pytest.raises(ValueError, match="RuleBase"):
         plots.JoinedSetDisplay.from_rules(RuleBase.from_arrays([[0.0]], [[1.0]], [1]), [[[0.0]]])
 
@@ -67,7 +67,7 @@ def test_figures_of_other_rules_show_mamdani_rules():
     for display in (
         difference,
         surface,
-        plots.SpaceDisplay.from_model(MODEL, BAGS, bag=0),
-        plots.ExplanationDisplay.from_explanation(MODEL.explain(BAGS, 0)),
+        plots.SpaceDisplay.from_model(MODEL, BAGS, position=0),
+        plots.ExplanationDisplay.from_explanation(MODEL.explain(BAGS, position=0)),
     ):
         assert display.plot().axes

@@ -178,7 +178,7 @@ def test_a_surface_has_as_many_equal_instances_as_a_rule_asks_for():
 
 
 def test_parts_are_outlined_where_an_instance_satisfies_them():
-    display = SpaceDisplay.from_model(CARD, BAGS, bag=0)
+    display = SpaceDisplay.from_model(CARD, BAGS, position=0)
     assert display.axes == ("pages", "stay [s]")  # of the most influential rules
     assert [(outline.number, outline.word) for outline in display.rules] == [
         (1, "some"), (2, "≥ 3"), (3, "some"), (3, "most"),

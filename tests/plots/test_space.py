@@ -45,7 +45,7 @@ def test_rules_are_lines_one_width_around_their_centers():
 
 def test_the_witness_is_that_of_the_rule_that_contributes_most():
     near = Bags.from_list([[[0.1, 3.0], [0.98, 30.5], [0.2, 39.0]]], ["width [$]", "depth"])
-    assert SpaceDisplay.from_model(RULES, near, bag=0).witness == 1
+    assert SpaceDisplay.from_model(RULES, near, position=0).witness == 1
 
 
 def test_rules_about_one_feature_are_strips():

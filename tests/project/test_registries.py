@@ -92,7 +92,7 @@ def model(one_of_each):
 @pytest.mark.slow
 def test_a_model_of_new_parts_is_trained_explained_drawn_and_reported(model, tmp_path):
     assert model.history_["loss"][-1] < model.history_["loss"][0]
-    explanation = model.explain(BAGS, bag=3)
+    explanation = model.explain(BAGS, position=3)
     assert sum(rule.contribution for rule in explanation.rules) + explanation.baseline == pytest.approx(
         explanation.score
     )

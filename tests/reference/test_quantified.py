@@ -238,12 +238,12 @@ def compiled(params, masks, operators, x, known, grouping):
 @pytest.mark.parametrize(
     ("seed", "missing"),
     [
-        (0, 0.3),
-        *(pytest.param(seed, missing, marks=pytest.mark.slow) for seed, missing in ((0, 0.0), (1, 0.3), (2, 0.0))),
+        (6, 0.3),
+        *(pytest.param(seed, missing, marks=pytest.mark.slow) for seed, missing in ((0, 0.0), (0, 0.3), (1, 0.3))),
     ],
 )
 def test_the_compiled_network_is_inference_in_numpy(seed, missing):
-    rules, bags = random_rules(seed), Bags.from_list(random_bags(seed, missing))
+    rules, bags = random_rules(seed, n_rules=2 if seed == 6 else 6), Bags.from_list(random_bags(seed, missing))
     data = pack(bags.instances, bags.offsets, np.float64)
     expected = rules.infer(bags)
     n_bags = len(data.offsets) - 1
@@ -255,9 +255,10 @@ def test_the_compiled_network_is_inference_in_numpy(seed, missing):
         again = compiled(params, masks, operators, data.x, data.known, by_places)
         for b in range(2, 4):
             rows = slice(data.offsets[b], data.offsets[b + 1])
-            padded = np.concatenate([data.x[rows], data.x[rows][-1:].repeat(3, axis=0)])
-            seen = None if data.known is None else np.concatenate([data.known[rows], np.ones((3, 3))])
-            alone = compiled(params, masks, operators, padded, seen, OneBag(jnp.arange(len(padded)) < len(padded) - 3))
+            n, more = int(bags.sizes[b]), 5 - int(bags.sizes[b])
+            padded = np.concatenate([data.x[rows], data.x[rows][-1:].repeat(more, axis=0)])
+            seen = None if data.known is None else np.concatenate([data.known[rows], np.ones((more, 3))])
+            alone = compiled(params, masks, operators, padded, seen, OneBag(jnp.arange(5) < n))
             np.testing.assert_allclose(alone.output[0], expected.output[b], rtol=1e-10)
     for layers in (found, again):
         np.testing.assert_allclose(layers.output[: len(bags)], expected.output, rtol=1e-10)
@@ -386,7 +387,10 @@ def test_the_gradient_of_some_all_and_at_least_goes_to_the_witness():
 
 
 def test_padding_has_no_gradient_and_changes_nothing():
-    rules = random_rules(0)
+    parts = [Quantified(name, Is("a", "near"), 2 if name in COUNTING else None) for name in QUANTIFIERS]
+    rules = RuleBase(
+        random_variables(np.random.default_rng(0)), [Rule(part, [[1.0]]) for part in parts], normalize=False
+    )
     params, masks, operators = rules.compile()
     bags = Bags.from_list(random_bags(0))
     with jax.enable_x64():

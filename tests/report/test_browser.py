@@ -273,7 +273,7 @@ def test_notebooks_can_be_read_on_light_and_dark_pages(opened, tmp_path, page_co
         [[0.2, 0.2], [0.8, 0.8]], np.full((2, 2), 0.2), [0, 1], feature_names=["hue", HOSTILE], output_names=["sky"]
     )
     model = MISugeno(rules=rules).fit(given)
-    shown = [given, rules, model, model.explain(given, bag=0), model.importance(given, n_repeats=2)]
+    shown = [given, rules, model, model.explain(given, position=0), model.importance(given, n_repeats=2)]
     body = "".join(each._repr_html_() for each in shown)
     noisy = "<style>.page table { font-size: 40px } .page tbody tr:nth-child(odd) { background: #f0f }</style>"
     path = tmp_path / "notebook.html"

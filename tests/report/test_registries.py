@@ -63,9 +63,9 @@ def test_figures_and_report(family, operators):
     model = MISugeno(rules=rules).fit(bags)
     displays = [
         MembershipDisplay.from_rules(rules),
-        SpaceDisplay.from_model(model, bags, bag=0),
+        SpaceDisplay.from_model(model, bags, position=0),
         SurfaceDisplay.from_rules(model, "hue", "size", n_points=5),
-        ExplanationDisplay.from_explanation(model.explain(bags, 0)),
+        ExplanationDisplay.from_explanation(model.explain(bags, position=0)),
     ]
     for display in displays:
         figure = display.plot()

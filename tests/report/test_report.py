@@ -22,7 +22,7 @@ from fuzzymil import (
     load_model,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.cli.plot import Kind, _judged
+from fuzzymil.cli.plot import Kind, _curve
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _performance, write_report
 from fuzzymil.report._performance import Basis
@@ -129,8 +129,8 @@ def test_rules_stand_in_words_beside_their_sets(page, model):
         if name == "Default":  # in the scorecard
             continue
         assert words in page.text
-    assert len(page.items("card")) - len(page.items("bag")) == 2
-    assert "Gaussian(" in page.text
+    assert len(page.items("card")) - len(page.items("bag")) == model.rules_.n_rules
+    assert "Sigmoid(" in page.text or "Bell(" in page.text
 
 
 def test_performance_names_folds_bags_and_spread(page, report, bags):
@@ -325,7 +325,7 @@ def test_areas_of_several_classes_rank_by_probability():
     folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in found.folds]
     (areas,) = (values for name, values in found.measures.items() if name.startswith("Area"))
     np.testing.assert_allclose(areas, folds)
-    display = _judged(Kind.roc, model, given, None)
+    display = _curve(Kind.roc, model, given, None)
     np.testing.assert_allclose(display.curves[-1].areas, [expected])
     refitted = Report.of(model, given, n_folds=2).performance
     (areas,) = (values for name, values in refitted.measures.items() if name.startswith("Area"))
@@ -425,7 +425,7 @@ def test_one_class_and_one_bag(model, bags):
     text = Page(report.to_html()).text
     assert "No cross-validation" in text
     assert "Area under" not in text
-    assert "2 rules on 1 bag" in text
+    assert f"{model.rules_.n_rules} rule{'s' * (model.rules_.n_rules > 1)} on 1 bag" in text
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -2,11 +2,14 @@
 
 import ast
 import base64
+import gzip
 
+import numpy as np
 import pytest
 from studio_page import Page
 
 from fuzzymil import load_model
+from fuzzymil.datasets import write_bags
 from fuzzymil.rules.files import parse_rules, read_rules
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.files import exports
@@ -200,3 +203,28 @@ def test_the_endings_that_are_named_can_be_opened(home):
     assert {".rules", ".fis", ".xml"} <= set(opens["rules"])
     assert {".csv", ".arff", ".parquet"} <= set(opens["data"])
     assert not {".npz", ".py"} & {*opens["rules"], *opens["data"]}
+
+
+@pytest.mark.parametrize("name", ["two.parquet", "two.mat", "two.arff", "two.svm", "two.csv.gz"])
+def test_every_format_of_bags_opens(home, tmp_path, name):
+    write_bags(demo_bags(), tmp_path / name)
+    content = base64.b64encode((tmp_path / name).read_bytes()).decode()
+    found = home.get("preview", name=name, content=content)
+    assert found["complete"], found["summary"]
+    home.get("open", upload=found["upload"])
+    assert home.session.bags.n_bags == demo_bags().n_bags
+
+
+@pytest.mark.parametrize("name", ["rows.csv.gz", "rows.parquet"])
+def test_too_many_rows_are_refused_before_they_are_read(home, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("fuzzymil.datasets.read_bags", lambda *_, **__: pytest.fail("the file is read"))
+    if name.endswith(".gz"):
+        content = gzip.compress(b"bag,x\n" + b"a,1\n" * 1_000_001)
+    else:
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(arrow.table({"bag": np.zeros(1_000_001), "x": np.zeros(1_000_001)}), tmp_path / name)
+        content = (tmp_path / name).read_bytes()
+    found = home.get("preview", name=name, content=base64.b64encode(content).decode())
+    assert "more than 1,000,000 rows" in found["summary"]
+    message = home.refused("open", "refused", upload=found["upload"], bag="bag")["message"]
+    assert "more than 1,000,000 rows" in message

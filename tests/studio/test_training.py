@@ -1,6 +1,9 @@
 """Training in place: it can be stopped, shows a difference, and what is rejected never happened."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,3 +230,12 @@ def test_the_figures_of_a_proposal_follow_what_is_chosen(page):
         assert chosen["accuracy"][1] == pytest.approx((decided == page.session.bags.labels).mean())
         assert len(chosen["flipped"]) == (decided != page.session.case.decisions).sum()
     assert chosen["accuracy"] == whole["accuracy"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="counts as Linux does")
+def test_long_use_takes_no_more_and_more(tmp_path):
+    script = Path(__file__).parents[1] / "endurance.py"
+    options = ["--seconds", "5", "--undos", "300", "--trainings", "5"]
+    done = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

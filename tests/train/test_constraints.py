@@ -13,8 +13,8 @@ from fuzzymil import Bags, MIANFISClassifier, MIANFISRegressor, ParameterError, 
 from fuzzymil.bags import BagStream
 from fuzzymil.estimators import network_parameters
 from fuzzymil.inference.membership import FAMILIES, Gaussian, learnable_families
-from fuzzymil.learn.train import Constraints, Touched
-from fuzzymil.learn.train.constraints import box_of, projected
+from fuzzymil.learn.train import ActiveBound, Constraints
+from fuzzymil.learn.train.constraints import box_of, project
 from fuzzymil.learn.train.scaling import Scaling
 
 TEXT = """
@@ -108,7 +108,7 @@ def test_any_numbers_are_projected_into_their_bounds(seed, text, far):
     coefs = start.coefs + rng.normal(0, far, start.coefs.shape)
     # A term moves as one: all conditions that use it have its first numbers.
     wild = rules.with_numbers(start._replace(sets=sets, coefs=coefs)).compile()[0]
-    assert_kept(rules.with_numbers(projected(wild, box)), rules, ALL)
+    assert_kept(rules.with_numbers(project(wild, box)), rules, ALL)
 
 
 def test_without_constraints_nothing_changes():
@@ -152,7 +152,7 @@ def test_a_regressor_is_bounded_in_the_units_of_its_targets():
     )
     assert model.rules_.coefs.max() == 260
     assert model.rules_.coefs.min() >= 140
-    assert Touched("rule 3", "y", 260.0, "upper bound of conclusions") in model.active_bounds_
+    assert ActiveBound("rule 3", "y", 260.0, "upper bound of conclusions") in model.active_bounds_
 
 
 @pytest.mark.slow
@@ -295,14 +295,14 @@ def test_every_family_is_projected(name):
     axes = Scaling(np.zeros(1), np.ones(1), np.array([[0.0, 10.0]]), np.ones(1, bool))
     limits = Constraints(overlap=0.3, conclusions=(0, 1))
     box = box_of(rules, (), limits, start, axes)
-    same = projected(start, box)
+    same = project(start, box)
     np.testing.assert_array_equal(same.sets[name], start.sets[name])
     rng = np.random.default_rng(0)
     for _ in range(20):
         free = family.to_free(*start.sets[name])
         far = family.from_free(*(values + rng.normal(0, 2, (3, 1)) for values in free))
         wild = start._replace(sets={name: tuple(np.asarray(value, float) for value in far)}, coefs=start.coefs + 2)
-        found = rules.with_numbers(projected(wild, box))
+        found = rules.with_numbers(project(wild, box))
         terms = found.variables[0].terms
         assert np.diff([peaks(found.variables[0])[term] for term in "abc"]).min() >= -1e-9
         for a, b in ("ab", "bc"):

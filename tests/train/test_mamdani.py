@@ -168,7 +168,7 @@ def test_training_respects_the_expert():
     assert found.rules.outputs[0].terms["medium"] == rules.outputs[0].terms["medium"]
     assert found.rules.outputs[0].terms["great"] != rules.outputs[0].terms["great"]
     assert all(2 - 1e-9 <= peak <= 98 + 1e-9 for peak in peaks(found.rules.outputs[0]).values())
-    told = {(entry.where, entry.what, entry.bound) for entry in found.touched}
+    told = {(entry.where, entry.what, entry.bound) for entry in found.active_bounds}
     ends = peaks(found.rules.outputs[0])
     if ends["great"] == pytest.approx(98):
         assert ("risk.great", "peak", "upper bound of conclusions") in told

@@ -79,12 +79,7 @@ def test_training_in_a_notebook_shows_all_stages(notebook, monkeypatch):
 
     monkeypatch.setattr(progress, "_PAUSE", 0.0)
     RuleClassifier(random_state=0, verbose=True).fit(make_two_concepts(random_state=3)[::3])
-    for stage in (
-        "candidates: one condition on some instance",
-        "cross-validation: ",
-        "number of rules",
-        "refining the",
-    ):
+    for stage in ("candidates", "cross-validation", "fitting"):
         assert any(stage in text for text in notebook)
     assert "done in" in notebook[-1]
     before = len(notebook)

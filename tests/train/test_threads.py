@@ -41,7 +41,7 @@ def test_shares_are_equal_and_leave_no_group_out(monkeypatch, n_groups, n_cores,
     places = trainer.shares(n_groups)
     assert [(share.start, share.stop) for share in places] == expected
     tree = {"a": jnp.arange(n_groups), "b": (jnp.arange(2.0 * n_groups).reshape(n_groups, 2),)}
-    joined = trainer.joined([trainer.part(tree, share) for share in places], places)
+    joined = trainer.join_shares([trainer.part(tree, share) for share in places], places)
     for one, other in zip(jax.tree.leaves(joined), jax.tree.leaves(tree), strict=True):
         np.testing.assert_array_equal(one, other)
 

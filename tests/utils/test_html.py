@@ -63,7 +63,7 @@ def everything(name):
         "mamdani": mamdani,
         "model": model,
         "mamdani model": MIMamdani(rules=mamdani, missing="ignore").fit(bags),
-        "explanation": model.explain(bags, bag=0),
+        "explanation": model.explain(bags, position=0),
         "importance": model.importance(bags, n_repeats=2),
     }
 

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from fuzzymil._utils import runtime
+from fuzzymil._utils.errors import InputError
+
 
 def in_new_process(code, **environment):
     clean = {name: value for name, value in os.environ.items() if name not in ("NPROC", "OMP_NUM_THREADS")}
@@ -54,8 +57,8 @@ os.wait()
 @pytest.mark.parametrize(
     ("first", "then", "words"),
     [
-        ("infer", "fit", "'spawn'"),
-        pytest.param("fit", "fit", "'spawn'", marks=pytest.mark.slow),
+        ("fit", "fit", "'spawn'"),
+        pytest.param("infer", "fit", "'spawn'", marks=pytest.mark.slow),
         pytest.param("fit", "infer", "'spawn'", marks=pytest.mark.slow),
         pytest.param("nothing", "infer", "", marks=pytest.mark.slow),
         pytest.param("fit", "infer little", "", marks=pytest.mark.slow),
@@ -63,7 +66,19 @@ os.wait()
 )
 def test_a_fork_of_a_process_that_has_computed_is_told_to_spawn(first, then, words):
     done = subprocess.run(
-        [sys.executable, "-c", FORK, first, then], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", FORK, first, then], capture_output=True, text=True, timeout=300, check=True
     )
     assert words in done.stdout
     assert bool(words) == bool(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux")
+def test_jax_is_refused_where_it_would_abort(monkeypatch):
+    import resource
+
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**6))
+    with pytest.raises(InputError, match=r"Training needs 1\.8 GB of address space, but 0 bytes are left.*ulimit"):
+        runtime.require_jax("Training")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    runtime.require_jax("Training")

@@ -295,6 +295,17 @@ def test_a_late_failure_is_rescued_too(tmp_path, monkeypatch, step):
     assert os.listdir(tmp_path / "out") == []
 
 
+def test_only_its_user_can_read_a_rescued_result(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0)
+    try:
+        with pytest.raises(RescuedError), rescuing():
+            write_atomically("gone/a.txt", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "rescued-a.txt").stat().st_mode) == 0o600
+
+
 def test_a_folder_that_has_gone_is_survived(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RescuedError, match=r"Folder not found.*rescued-a\.txt"), rescuing():

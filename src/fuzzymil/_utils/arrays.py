@@ -5,7 +5,9 @@ Tensors and data frames are recognized by duck typing, so that their libraries n
 
 from __future__ import annotations
 
+import io
 import reprlib
+import zipfile
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -70,9 +72,7 @@ def as_array(item: Any) -> Array:
     if callable(getattr(item, "cpu", None)):
         item = item.cpu()
     if callable(getattr(item, "toarray", None)):
-        raise InputTypeError(
-            "Sparse data was passed, but dense data is required. Use '.toarray()' to convert sparse matrices."
-        )
+        raise InputTypeError("Sparse data was passed, but dense data is required: use '.toarray()'.")
     if isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
         plain = np.array(item.data, dtype=np.float64 if item.dtype.kind in "fiub" else object)
         plain[np.ma.getmaskarray(item)] = None
@@ -92,16 +92,34 @@ def as_array(item: Any) -> Array:
     return array
 
 
-def check_texts(values: Array, what: str) -> None:
-    """Raise if a text in an array has half of a character, which no file can hold."""
+def unpacked(content: bytes) -> dict[str, Array]:
+    """Return the arrays in the content of a ``.npz`` file that is not compressed; raise `InputError` for others."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("it is compressed")  # it could unpack to any size
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as problem:  # errors of many kinds, which NumPy and zipfile do not list
+        raise InputError(f"These are not the arrays that were saved: {problem!s:.100}.") from None
+
+
+def check_texts(values: Array, what: str, given: Any = None) -> None:
+    """Raise if a text in an array has half of a character, which no file can hold, or ends with a zero.
+
+    ``given``: what the array was made from: NumPy leaves out zeros at the end of a text.
+    """
+    texts = given if isinstance(given, list | tuple) else values.tolist() if values.dtype == object else ()
+    for place, text in enumerate(texts if values.ndim == 1 else ()):
+        if isinstance(text, str) and text.endswith("\0"):
+            raise InputError(f"Number {place} of the {what} is {text!r:.60}: remove the zero character at its end.")
     suspects: Any = ()
     if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
         points = np.ascontiguousarray(values).view(values.dtype.str[0] + "u4").reshape(values.size, -1)
         suspects = np.flatnonzero(((points >= 0xD800) & (points <= 0xDFFF)).any(axis=1))[:1]
     elif values.dtype.kind == "O":
-        suspects = (
-            n for n, value in enumerate(values.flat) if isinstance(value, str) and half_character(value) is not None
-        )
+        texts = (value if isinstance(value, str) else "" for value in values.flat)
+        suspects = (n for n, text in enumerate(texts) if half_character(text) is not None)
     for place in suspects:
         check_characters(f"Number {place} of the {what}", str(values.flat[place]))
 
@@ -113,9 +131,8 @@ def _is_tensor(item: Any) -> bool:
 def _uneven(rows: Sequence[Any]) -> str:
     counts = [len(row) if isinstance(row, Sequence) else depth(row) and row.shape[0] for row in rows]
     odd = next((r for r, count in enumerate(counts) if count != counts[0]), None)
-    found = (
-        "some are nested more deeply" if odd is None else f"row 0 has {counts[0]} values, row {odd} has {counts[odd]}"
-    )
+    found = f"row 0 has {counts[0]} values, row {odd} has {counts[odd or 0]}"
+    found = "some are nested more deeply" if odd is None else found
     return f"Rows differ in length ({found}): all rows must have the same number of values."
 
 

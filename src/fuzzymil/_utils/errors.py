@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import reprlib
 import sys
 import warnings
 from collections.abc import Collection, Iterable
 
 
-class InputError(ValueError):
+def shortened(message: str) -> str:
+    """Return a message without the middle of what is very long: a file may have anything in the place of a name."""
+    message = re.sub(r"\S{201,}", lambda found: f"{found[0][:150]}...", message)
+    return message if len(message) <= 2000 else f"{message[:1500]} ... {message[-300:]}"
+
+
+class _ShortError(ValueError):
+    """An error whose message stays readable whatever it repeats."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
+
+
+class InputError(_ShortError):
     """Invalid data. The message names the bag, row or feature and explains how to fix it."""
 
 
@@ -40,7 +54,7 @@ class MissingExtraError(InputError, ImportError):
     """An optional dependency is not installed. The message names the extra to install."""
 
 
-class ParameterError(ValueError):
+class ParameterError(_ShortError):
     """A parameter that is out of range or has an unknown value."""
 
 
@@ -67,8 +81,11 @@ class RuleSyntaxError(ParameterError):
         super().__init__(message)
         self.mistakes = tuple(mistakes)
 
+    def __str__(self) -> str:
+        return ValueError.__str__(self)  # each of its mistakes is short, and none may be missing
 
-class ModelFileError(ValueError):
+
+class ModelFileError(_ShortError):
     """A file that is not a fuzzymil model, is damaged, or was written by a newer version."""
 
 
@@ -83,20 +100,17 @@ class RescuedError(OSError):
         return f"Could not write to {self.filename}: {self.strerror}. The result is in {os.fspath(self.rescued)}."
 
 
-for _public in (
-    InputError,
-    InputTypeError,
-    MissingExtraError,
-    ParameterError,
-    RuleSyntaxError,
-    ModelFileError,
-    RescuedError,
-):
+for _public in (InputError, InputTypeError, MissingExtraError, ParameterError, RuleSyntaxError, ModelFileError):
     _public.__module__ = "fuzzymil"  # where users import them from, and what tracebacks show
+RescuedError.__module__ = "fuzzymil"
 
 
 class InterruptedTrainingWarning(UserWarning):
     """Ctrl-C ended training early; the model keeps what it has learned."""
+
+
+class EvidenceWarning(UserWarning):
+    """Held-out bags hardly support what was learned."""
 
 
 class UnusedColumnsWarning(UserWarning):
@@ -116,9 +130,8 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 def listed(names: Iterable[object]) -> str:
     """Join names with commas; long lists and long names are shortened."""
     every = list(names)
-    return ", ".join(f"{name!s:.60}" for name in every[:12]) + (
-        f" and {len(every) - 12} more" if len(every) > 12 else ""
-    )
+    more = f" and {len(every) - 12} more" if len(every) > 12 else ""
+    return ", ".join(f"{name!s:.60}" for name in every[:12]) + more
 
 
 def described(value: object) -> str:
@@ -132,7 +145,7 @@ def known_name(what: str, name: object, known: Collection[str], where: str = "")
     if not (isinstance(name, str) and name in known):
         place = f" {where}" if where else ""
         hint = did_you_mean(name, known)
-        raise ParameterError(f"Unknown {what} {name!r}{place}; choose from {listed(known)}.{hint}")
+        raise ParameterError(f"Unknown {what} {name!r:.200}{place}; choose from {listed(known)}.{hint}")
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
@@ -140,4 +153,4 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "fuzzymil":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(shortened(message), category, stacklevel=level)

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import InputError, ParameterError
 
 VARIABLE = "FUZZYMIL_MEMORY"
 """Environment variable with the budget, such as ``4GB``, ``500MB`` or a number of bytes."""
@@ -46,6 +46,22 @@ def shortage(n_bytes: float) -> str | None:
         f"this needs about {size_text(n_bytes)} of memory, but only {size_text(allowed)} may be used (set {VARIABLE} "
         "to change that)"
     )
+
+
+def require_address_space(n_bytes: float, what: str) -> None:
+    """Raise `InputError` if less address space is left to this process (``ulimit -v``), where a library would abort."""
+    with contextlib.suppress(ImportError, OSError):  # no such limits on Windows, no such file but on Linux
+        import resource
+
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if allowed == resource.RLIM_INFINITY:
+            return
+        left = allowed - int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        if left < n_bytes:
+            raise InputError(
+                f"{what} needs {size_text(n_bytes)} of address space, but {size_text(max(left, 0))} are left: raise "
+                "the limit, for instance with ulimit -v unlimited."
+            )
 
 
 def give_back() -> None:

@@ -15,7 +15,7 @@ import stat
 import sys
 from pathlib import Path
 
-from fuzzymil._utils.storage import draft_ending, lock
+from fuzzymil._utils.storage import draft_ending, lock, step
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -82,9 +82,11 @@ class OwnFolder:
         with open(self.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             try:
                 lock(file.fileno())
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+                with step("write"):
+                    file.write(content)
+                    file.flush()
+                with step("fsync"):
+                    os.fsync(file.fileno())
                 file.close()
                 self._rename(draft, name)
             except BaseException:
@@ -126,7 +128,8 @@ class OwnFolder:
 
     def _rename(self, old: str, new: str) -> None:
         (source, folder), (target, _) = self._place(old), self._place(new)
-        os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+        with step("rename"):
+            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
     def _status(self, name: str) -> os.stat_result | None:
         place, folder = self._place(name)

@@ -104,8 +104,7 @@ def _keep_in(chosen: Path | None) -> None:
 
 def usage() -> Usage:
     """Return how much is kept."""
-    known = folder()
-    sizes = [] if known is None else [size for _, size, _ in _entries(known)]
+    sizes = [size for _, size, _ in _entries(folder())]
     return Usage(len(sizes), sum(sizes))
 
 
@@ -134,10 +133,10 @@ def _trim(within: Path, most: float) -> None:
         left -= size
 
 
-def _entries(within: Path) -> list[tuple[float, int, Path]]:
+def _entries(within: Path | None) -> list[tuple[float, int, Path]]:
     """Return the time of the last use, the size and the path of each entry."""
     found = []
-    for path in within.glob("*/*-cache"):
+    for path in () if within is None else within.glob("*/*-cache"):
         with contextlib.suppress(OSError):
             if path.parent.is_symlink():
                 continue
@@ -161,11 +160,8 @@ def _is_private(place: Path) -> bool:
     if os.name != "posix":
         return True
     about = place.lstat()  # a link could lead anywhere
-    return (
-        stat.S_ISDIR(about.st_mode)
-        and about.st_uid == os.getuid()
-        and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
+    open_to_others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not open_to_others
 
 
 def _user_cache() -> Path:

@@ -12,12 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.errors import MissingExtraError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _MAPS, _MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+_JAX, _COMPUTING = 1_800_000_000, 200_000_000  # bytes of address space: to begin, and at each computation
 _LOOK_EVERY = 8  # counting many maps takes milliseconds
 _calls = itertools.count()
 _user: int | None = None  # the process that computed first
@@ -32,6 +34,8 @@ def require_jax(what: str) -> None:
     """Raise `MissingExtraError` if JAX is not installed; called at the doors to all that it computes."""
     if not has_jax():
         raise MissingExtraError(f'{what} needs JAX, which is not installed: pip install "fuzzymil[train]".')
+    if "jax" not in sys.modules:
+        memory.require_address_space(_JAX, what)
 
 
 def heed_thread_limit() -> None:
@@ -40,17 +44,20 @@ def heed_thread_limit() -> None:
     joblib sets it in its workers so that they do not compete for cores. XLA only reads ``NPROC``, and only before its
     first computation, so this is called on import.
     """
-    granted = os.environ.get("OMP_NUM_THREADS", "")
-    if granted.isdigit() and int(granted) > 0:
-        os.environ.setdefault("NPROC", granted)
+    if granted := _count("OMP_NUM_THREADS"):
+        os.environ.setdefault("NPROC", str(granted))
 
 
 def granted_cores() -> int:
     """Return how many cores compiled programs may use: ``NPROC``, or those available to the process."""
-    granted = os.environ.get("NPROC", "")
-    if granted.isdigit() and int(granted) > 0:
-        return int(granted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _count("NPROC") or here
+
+
+def _count(variable: str) -> int:
+    """Return the number in an environment variable; 0 if there is none."""
+    said = os.environ.get(variable, "")
+    return int(said) if said.isdigit() else 0
 
 
 def in_64_bit() -> contextlib.AbstractContextManager[Any]:
@@ -94,6 +101,7 @@ def make_room() -> None:
     from fuzzymil._utils import programs  # deferred: only training needs it, and every command would wait for it
 
     programs.keep()
+    memory.require_address_space(_COMPUTING, "Computing with JAX")
     if next(_calls) % _LOOK_EVERY or not _MAPS.exists():
         return
     with _MAPS.open("rb") as maps:

@@ -48,16 +48,6 @@ def t_test(mean: float, error: float, n: int) -> PairedTest:
     return PairedTest(mean, mean - reach, mean + reach, p, n)
 
 
-def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return p-values (n,) corrected for n simultaneous tests by Holm's method."""
-    values = np.asarray(p_values, float)
-    order = np.argsort(values, kind="stable")
-    raised = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted
-
-
 def ranking_scores(decisions: Array | None, probabilities: Array | None) -> Array | None:
     """Return what ROC curves rank bags by: of two classes the decision values, of several the probabilities.
 
@@ -96,7 +86,6 @@ def brier_score(truth: npt.ArrayLike, probabilities: npt.ArrayLike, classes: Seq
     truth : array of shape (n_bags,)
     probabilities : array of shape (n_bags, n_classes)
     classes : sequence of labels
-        In the order of the columns.
 
     Examples
     --------

@@ -11,7 +11,9 @@ import json
 import math
 import os
 import re
+import reprlib
 import shutil
+import signal
 import socket
 import stat
 import sys
@@ -34,6 +36,25 @@ from fuzzymil._utils.text import check_characters
 
 if sys.platform != "win32":
     import fcntl
+
+
+_points = itertools.count(1)
+
+
+@contextlib.contextmanager
+def step(name: str) -> Iterator[None]:
+    """Mark a step that must leave files whole, whether or not the process survives it: a write, a rename, an fsync.
+
+    For tests only: with ``FUZZYMIL_FAILPOINT=7`` the process kills itself at the seventh point, where each step has one
+    before and one after it, and says which that was.
+    """
+    for when in ("before", "after"):
+        deadly = os.environ.get("FUZZYMIL_FAILPOINT")
+        if deadly is not None and next(_points) == int(deadly):
+            os.write(2, f"failpoint: {when} {name}\n".encode())
+            os.kill(os.getpid(), signal.SIGKILL)
+        if when == "before":
+            yield
 
 
 _ENDING = re.compile(r"\.fuzzymil-([0-9]{1,9})\.part$")
@@ -66,7 +87,8 @@ class Draft(io.RawIOBase):
         """Write bytes, and return how many."""
         while True:
             try:
-                return self._open.write(data)
+                with step("write"):
+                    return self._open.write(data)
             except OSError as problem:
                 self._move(problem)
 
@@ -74,7 +96,8 @@ class Draft(io.RawIOBase):
         """Deliver the content to its destination; if that fails, keep it and return the file it is in."""
         while True:
             try:
-                os.fsync(self._open.fileno())
+                with step("fsync"):
+                    os.fsync(self._open.fileno())
                 self._open.close()  # on Windows, open files cannot be renamed
                 if self.problem is not None:
                     return self._kept()
@@ -131,7 +154,8 @@ class Draft(io.RawIOBase):
             path = self.path.with_name(f"rescued-{'' if number == 1 else f'{number}-'}{self._name[-100:]}")
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                os.replace(self.path, path)
+                with step("rename"):
+                    os.replace(self.path, path)
                 return path
         raise AssertionError("unreachable")
 
@@ -300,7 +324,8 @@ def folder_written_atomically(path: Path) -> Iterator[Path]:
             os.chmod(draft, 0o777 & ~_umask())  # other users could not read it otherwise
             if path.exists():
                 path.rmdir()
-            draft.rename(path)
+            with step("rename"):
+                draft.rename(path)
     except OSError as problem:
         if problem.errno is None:
             raise
@@ -441,7 +466,8 @@ def _replace(target: Path, draft: Path) -> None:
         known = os.lstat(target).st_mode
         mode = known & 0o777 if stat.S_ISREG(known) else mode
     os.chmod(draft, mode)
-    os.replace(draft, target)
+    with step("rename"):
+        os.replace(draft, target)
 
 
 def _send(path: Path_, draft: Path) -> None:
@@ -493,6 +519,9 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
 
 def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, Any]:
     """Return the JSON document in a text, as `read_document` does; ``name`` is what messages call it."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        begins = f"it begins with {text[:40]!r}" if text.strip() else "it is empty"
+        raise ModelFileError(f"{name} is not a fuzzymil file: {begins}. Save a model with model.save(path).")
     try:
         document = json.loads(text)
         if _HALF_A_CHARACTER.search(text):
@@ -502,15 +531,17 @@ def parse_document(text: str, kinds: Mapping[str, int], name: str) -> dict[str, 
     kind = document.get("format") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(kind, str) or kind not in kinds:
         raise ModelFileError(
-            f"{name} is the wrong kind of file: its 'format' is {kind!r}, expected {' or '.join(map(repr, kinds))}."
+            f"{name} is the wrong kind of file: its 'format' is {reprlib.repr(kind)}, expected "
+            f"{' or '.join(map(repr, kinds))}."
         )
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ModelFileError(f"{name} has no valid 'version' (got {version!r}): the file is damaged.")
+        raise ModelFileError(f"{name} has no valid 'version' (got {reprlib.repr(version)}): the file is damaged.")
     if version > kinds[kind]:
         raise ModelFileError(
-            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')}): it has file version "
-            f"{version}, but this version reads up to {kinds[kind]}. Upgrade with pip install --upgrade fuzzymil."
+            f"{name} was written by a newer fuzzymil ({document.get('library', 'unknown')!s:.40}): it has file version "
+            f"{reprlib.repr(version)}, but this version reads up to {kinds[kind]}. "
+            "Upgrade with pip install --upgrade fuzzymil."
         )
     return document
 
@@ -541,4 +572,4 @@ def decode_number(value: Any) -> float:
             return float(value)
     elif value in ("inf", "-inf", "nan"):
         return float(value)
-    raise ModelFileError(f"Expected a number, found {value!r}: the file is damaged.")
+    raise ModelFileError(f"Expected a number, found {reprlib.repr(value)}: the file is damaged.")

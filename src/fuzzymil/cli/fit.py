@@ -11,70 +11,66 @@ from typing import Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import InterruptedTrainingWarning, ParameterError
+from fuzzymil._utils.errors import EvidenceWarning, InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import LEARN, app, examples
-from fuzzymil.cli._console import (
-    STANDARD,
-    check_folder,
-    check_target,
-    emit,
-    emit_json,
-    is_terminal,
-    note,
-)
+from fuzzymil.cli._app import LEARN, app
+from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
-from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
+from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, infer_task
 
-_MOST_RULES, _MOST_CONDITIONS = 12, 3  # to print
+_MOST_RULES, _MOST_CONDITIONS, _MOST_POINTS = 12, 3, 9  # to print
 
 
-@app.command(
-    rich_help_panel=LEARN,
-    epilog=examples(
-        "fuzzymil fit visits.csv --bag user --label converted -o model.json",
-        "fuzzymil fit visits.csv --bag user --label converted --n-rules 3 --max-conditions 2",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules "
-        '--set "frozen=rule 1"',
-        "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
-    ),
-)
+@app.command(rich_help_panel=LEARN)
 def fit(
-    data: _options.Data,
+    data: Data,
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Model file to write; - is standard output.")
-    ] = Path("model.json"),
-    reading: _options.TrainingData,
+    output: Annotated[Path, option("FILE", "Model file to write; - is standard output.", "--output", "-o")] = Path(
+        "model.json"
+    ),
+    reading: TrainingData,
     task: TaskOption = Task.auto,
     learner: Learner,
+    rules: Annotated[
+        int | None,
+        option(
+            "NUMBER",
+            "Use at most this many of the chosen rules; default: as many as held-out bags support.",
+            "--rules",
+            min=0,
+            panel="Model",
+        ),
+    ] = None,
     resumed: Annotated[
-        Path | None,
-        typer.Option("--continue", metavar="MODEL", help="Continue training this model with its own settings."),
+        Path | None, option("MODEL", "Continue training this model with its own settings.", "--continue")
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Save the training state here every few seconds. To resume after an interruption, run the same "
-            "command again; the result is the same as without the interruption.",
+        option(
+            "FOLDER",
+            "Save the training state here every few seconds. To resume after an interruption, run the same command "
+            "again; the result is the same as without the interruption.",
         ),
     ] = None,
     stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream", help="Read a Parquet file in parts, for data larger than memory.", rich_help_panel="Data"
-        ),
+        bool, option(None, "Read a Parquet file in parts, for data larger than memory.", "--stream", panel="Data")
     ] = False,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Learn rules from labeled bags and save the model.
 
     By default, few rules that add up are chosen from many candidates. --method mi-anfis trains the paper's network
     instead, or the rules in a file (--init); Ctrl-C then stops training and saves the rules learned so far.
+
+    Examples
+    --------
+    fuzzymil fit visits.csv --bag user --label converted -o model.json
+    fuzzymil fit visits.csv --bag user --label converted --rules 3 --max-conditions 2
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules --set "frozen=rule 1"
+    fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
     """
     chosen, init = learner.parameters, learner.init
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
@@ -92,18 +88,21 @@ def fit(
         source = read_data(data, columns, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
-        kind = chosen_task(task, source.bags, " in the first part" if stream else "")
+        kind = infer_task(task, source.bags, " in the first part" if stream else "")
         model = learner.estimator(kind, source.bags.labels, seed)
     if checkpoint is not None and resumed is None and learner.method is Method.rules:
         raise ParameterError("--checkpoint does not belong to --method rules, which is quick: omit it.")
     if (stream or checkpoint is not None) and hasattr(model, "threshold"):
         raise ParameterError("Mamdani rules are trained in memory and without checkpoints: omit the option.")
+    if rules is not None and (resumed is not None or learner.method is not Method.rules):
+        raise ParameterError("--rules belongs to --method rules, which compares numbers of rules: omit it.")
     began = time.perf_counter()
     with kept_until_saved():
         model, interrupted = _train(
             model, bags, chosen if resumed is not None else None, checkpoint, verbose=not as_json and is_terminal()
         )
         seconds = time.perf_counter() - began
+        model = model if rules is None else model.at(rules)
         save(model, output, source.columns)
     if as_json and output != STANDARD:
         emit_json(_facts(model, bags, output, seconds, interrupted))
@@ -136,17 +135,19 @@ def _train(
     model: Any, bags: Any, changes: dict[str, Any] | None, checkpoint: Path | None, *, verbose: bool
 ) -> tuple[Any, bool]:
     """Return the fitted model, and whether Ctrl-C interrupted it; given changes, a model is trained further."""
-    from fuzzymil.estimators import Training, train_rules
-
     resumes = changes is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if hasattr(model, "training"):
+            from fuzzymil.estimators import Training
+
             before = model.training or Training()
             now = dataclasses.replace(before, checkpoint=checkpoint, warm_start=resumes, **changes or {})
             model.set_params(training=now, verbose=verbose).fit(bags)
             model.set_params(training=dataclasses.replace(now, checkpoint=None, warm_start=False), verbose=False)
         elif resumes and not hasattr(model, "threshold"):
+            from fuzzymil.estimators import Training, train_rules
+
             rules = train_rules(
                 model.rules_,
                 bags,
@@ -165,7 +166,7 @@ def _train(
         else:
             model.fit(bags)
     for warning in caught:
-        if warning.category is not InterruptedTrainingWarning:
+        if warning.category not in (InterruptedTrainingWarning, EvidenceWarning):  # both are told otherwise
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return model, any(warning.category is InterruptedTrainingWarning for warning in caught)
 
@@ -191,26 +192,32 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
         "score_on_training_bags": None if streamed else model.score(bags),
         "at_a_bound": list(map(str, getattr(model, "active_bounds_", ()))),
         "interrupted": interrupted,
-    }
+    } | _evidence(model)
+
+
+def _evidence(model: Any) -> dict[str, Any]:
+    if not hasattr(model, "frontier_"):
+        return {}
+    return {"frontier": model.frontier_.table(), "evidence": model.frontier_.evidence}
 
 
 def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
     from fuzzymil.bags import BagStream
 
     say = note if output == STANDARD else emit
-    chosen = hasattr(model, "n_bags_chosen_from_")
+    chosen = hasattr(model, "n_bags_compared_")  # just now
     rules = f"{model.rules_.n_rules} rule{'' if model.rules_.n_rules == 1 else 's'}"
     if len(model.members_) > 1:
         each = "" if chosen else f" with {rules} each"
         rules = f"{len(model.members_)} rule bases{each}"
     if chosen:
-        some = model.n_bags_chosen_from_
-        where = f" from a sample of {some:,} bags" if isinstance(bags, BagStream) or some < bags.n_bags else ""
-        say(f"Chose {rules}{where} in {seconds:.1f} s{'; the first' if len(model.members_) > 1 else ''}:\n")
+        some, n_bags = model.n_bags_compared_
+        where = f" (candidates were compared on a sample of {some:,} of the {n_bags:,} bags)" if some < n_bags else ""
+        say(f"Chose {rules} in {seconds:.1f} s{where}{'; the first' if len(model.members_) > 1 else ''}:\n")
         say(f"{_scorecard(model.rules_)}\n")
-        if not any(rule.conditions for rules in model.members_ for rule in rules.rules):
-            always = "the most frequent class" if hasattr(model, "classes_") else "the mean"
-            say(f"No rule is better than always predicting {always}: see `fuzzymil data describe`.")
+        if model.frontier_.n_folds:
+            say(f"{model.frontier_.shortened(_MOST_POINTS)}\n")
+        say(model.frontier_.doubt or model.frontier_.evidence)
     else:
         epochs = f" ({_n_epochs(model)} epochs)" if hasattr(model, "history_") else ""
         say(f"Learned {rules} in {seconds:.1f} s{epochs}.")
@@ -221,7 +228,9 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         say(f"  ... and {len(active) - _MOST_RULES} more at a bound")
     if not isinstance(bags, BagStream):
         score, digits = ("accuracy", ".1%") if hasattr(model, "classes_") else ("R2", ".3f")
-        say(f"Training {score} {model.score(bags):{digits}}; run `fuzzymil evaluate` for held-out {score}.")
+        known = chosen and model.frontier_.n_folds
+        advice = "" if known else f"; run `fuzzymil evaluate` for held-out {score}"
+        say(f"Training {score} {model.score(bags):{digits}}{advice}.")
     elif len(rmse := getattr(model, "history_", {}).get("rmse", ())):  # scoring could take as long as training
         say(f"Training RMSE {rmse[-1]:.3f} in the last epoch.")
     if output != STANDARD:

@@ -1,4 +1,4 @@
-"""Other methods of multiple-instance learning behind one interface, one file each.
+"""Other methods of multiple-instance learning behind one interface.
 
 They classify bags into two classes. None of them scales its features; `standardized` does so as MI-ANFIS does:
 
@@ -26,11 +26,10 @@ from fuzzymil.comparators.apr import APR
 from fuzzymil.comparators.citation_knn import CitationKNN
 from fuzzymil.comparators.diverse_density import EMDD, DiverseDensity
 from fuzzymil.comparators.embeddings import EmbeddingBoosting, EmbeddingForest, EmbeddingLogistic
-from fuzzymil.comparators.kernels import MIKernel
+from fuzzymil.comparators.kernels import MiGraph, MIKernel
 from fuzzymil.comparators.mi_fv import MiFV
-from fuzzymil.comparators.mi_net import GatedAttention, MINet, MiNet
-from fuzzymil.comparators.migraph import MiGraph
 from fuzzymil.comparators.miles import MILES
+from fuzzymil.comparators.networks import GatedAttention, MINet, MiNet
 from fuzzymil.comparators.svm import MISVM, MiSVM
 
 __all__ = [

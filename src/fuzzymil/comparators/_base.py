@@ -8,17 +8,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    clone,
-)
-from sklearn.metrics import accuracy_score
+from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fuzzymil._utils.arrays import Array
@@ -26,32 +17,22 @@ from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.registry import register
 from fuzzymil.bags import Bags, as_bags
 from fuzzymil.bags.statistics import fill_missing, typical_values
-from fuzzymil.estimators import PerInstance
-from fuzzymil.estimators.inputs import bag_labels, class_labels, compare_features, positive_class, record_features
-from fuzzymil.estimators.parameters import Check, check_parameters, check_real, real
+from fuzzymil.estimators.inputs import class_labels, compare_features, positive_class, record_features
+from fuzzymil.estimators.parameters import Check, above_zero, check_parameters
+from fuzzymil.estimators.wrappers import BagMetaEstimator, BagScoreMixin, PerInstance
 from fuzzymil.learn.train.scaling import Measures, Scaling
 
 BoolArray = npt.NDArray[np.bool_]
-
-# ---------------------------------------------------------------------- parameters
-
-above_zero: Check = real(low=0.0, open_low=True)
-share: Check = real(low=0.0, high=1.0, open_low=True)
-
-
-def checks(**table: Check) -> dict[str, Check]:
-    """Return checks by parameter name, for the attribute ``_checks`` of a class."""
-    return table
 
 
 def word_or_positive(word: str) -> Check:
     """Return a check for a parameter that is a certain word or a number above 0."""
 
     def check(name: str, value: Any) -> None:
-        if not isinstance(value, str):
-            check_real(name, value, low=0.0, open_low=True)
-        elif value != word:
+        if isinstance(value, str) and value != word:
             raise ParameterError(f"{name} must be {word!r} or a number above 0, got {value!r}.")
+        if value != word:
+            above_zero(name, value)
 
     return check
 
@@ -59,12 +40,12 @@ def word_or_positive(word: str) -> Check:
 # ---------------------------------------------------------------------- base classes
 
 
-class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
+class BagClassifier(BagScoreMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base class of classifiers of bags into two classes.
 
-    A subclass declares its parameters as fields of a dataclass and their checks in ``_checks``, and defines ``_learn``
-    and ``_decide``. ``_learn`` receives bags in double precision with the instances of each bag in a fixed order, so
-    that no method depends on the given one. Missing values are replaced by the median over the training instances.
+    A subclass declares its parameters as `checked` fields of a dataclass, and defines ``_learn`` and ``_decide``.
+    ``_learn`` receives bags in double precision with the instances of each bag in a fixed order, so that no method
+    depends on the given one. Missing values are replaced by the median over the training instances.
 
     Attributes
     ----------
@@ -75,19 +56,14 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
     title: ClassVar[str]  # the method's name in the literature
     search_grid: ClassVar[Mapping[str, list[Any]]]  # parameters worth tuning, as in GridSearchCV
     fit_seconds: ClassVar[float]  # processor time of a fit on MUSK1
-    _checks: ClassVar[dict[str, Check]] = {}
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the classifier to labeled bags.
+        """Fit the classifier to bags of two classes, ``y`` (n_bags,) or the labels of the bags.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Labels of two classes. Default: the labels of the bags. The one that sorts last is the positive class, whose
-            bags have at least one positive instance; `PositiveClass` says it otherwise.
+        The label that sorts last is the positive class, whose bags have at least one positive instance;
+        `PositiveClass` says it otherwise.
         """
-        check_parameters(self, self._checks)
+        check_parameters(self)
         bags = as_bags(X)
         classes, positive = _two_classes(bags, y, type(self).__name__)
         medians = typical_values(bags, 1)[0]
@@ -117,11 +93,6 @@ class BagClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the predicted class of each bag, shape (n_bags,)."""
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision > 0).astype(int)])
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on bags, whose own labels are used unless ``y`` is given."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,19 +163,8 @@ def comparator(
 ) -> Callable[[_Kind], _Kind]:
     """Register a class in `COMPARATORS`, and so in the command line and in ``python -m paper table``.
 
-    Parameters
-    ----------
-    title : str
-        The method's name in the literature, used in tables.
-    search_grid : dict, optional
-        Parameters worth tuning, as in ``GridSearchCV``.
-    fit_seconds : float
-        Approximate processor time of a fit on MUSK1, for estimates of the remaining time.
-
-    Examples
-    --------
-    >>> COMPARATORS["MISVM"].title
-    'MI-SVM'
+    ``title`` is the method's name in the literature, ``search_grid`` holds parameters worth tuning, as in
+    ``GridSearchCV``, and ``fit_seconds`` is the approximate processor time of a fit on MUSK1.
     """
 
     def decorate(kind: _Kind) -> _Kind:
@@ -269,11 +229,7 @@ def standardized(estimator: Any) -> Pipeline:
 # ---------------------------------------------------------------------- the positive class
 
 
-def _has(name: str) -> Any:
-    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), name))
-
-
-class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class PositiveClass(BagScoreMixin, ClassifierMixin, BagMetaEstimator):
     """A method that looks for the instances of a chosen class.
 
     By itself, a method takes the class that sorts last for the positive one, whose bags have at least one positive
@@ -308,14 +264,7 @@ class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the method to labeled bags.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Labels of two classes. Default: the labels of the bags.
-        """
+        """Fit the method to bags of two classes, ``y`` (n_bags,) or the labels of the bags."""
         bags = as_bags(X)
         labels = class_labels(bags, y, type(self).__name__)
         classes = np.unique(labels)
@@ -328,30 +277,10 @@ class PositiveClass(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._order = [0, 1] if place else [1, 0]
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the predicted class of each bag, shape (n_bags,)."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self._order][np.asarray(self.estimator_.predict(X))])
-
-    @_has("decision_function")  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Array:
-        """Return decision values, shape (n_bags,), greater than 0 for the second class."""
-        return self._signed(self.estimator_.decision_function(X))
-
-    @_has("predict_proba")  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities, shape (n_bags, 2)."""
-        return np.asarray(self.estimator_.predict_proba(X))[:, self._order]
-
-    @_has("instance_scores")  # type: ignore[untyped-decorator]
-    def instance_scores(self, X: Any) -> Array:
-        """Return the score of each instance, shape (n_instances,), greater for the second class."""
-        return self._signed(self.estimator_.instance_scores(X))
-
-    def _signed(self, scores: Any) -> Array:
-        return np.asarray(scores) if self._order[1] else -np.asarray(scores)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on bags, whose own labels are used unless ``y`` is given."""
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
+    def _ask(self, method: str, X: Any) -> Array:
+        found = super()._ask(method, X)
+        if method == "predict":
+            return np.asarray(self.classes_[self._order][found])
+        if method == "predict_proba":
+            return np.asarray(found[:, self._order])
+        return found if self._order[1] else -found

@@ -12,8 +12,8 @@ from scipy.stats import norm
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, checks, comparator
-from fuzzymil.estimators.parameters import real
+from fuzzymil.comparators._base import BoolArray, InstanceScores, comparator
+from fuzzymil.estimators.parameters import checked, real
 
 
 class Rectangle(NamedTuple):
@@ -46,7 +46,7 @@ def smallest_rectangle(positives: Bags) -> Array:
         members = x[chosen[chosen >= 0]]
         best = candidates[np.argmin(_sizes(x[candidates], members.min(axis=0), members.max(axis=0)))]
         chosen[owner[best]] = best
-        while _improved(chosen, x, owner):
+        while _improve(chosen, x, owner):
             pass
     return chosen
 
@@ -65,7 +65,7 @@ def _sizes(candidates: Array, lower: Array, upper: Array) -> Array:
     return np.asarray((np.maximum(candidates, upper) - np.minimum(candidates, lower)).sum(axis=1))
 
 
-def _improved(chosen: Array, x: Array, owner: Array) -> bool:
+def _improve(chosen: Array, x: Array, owner: Array) -> bool:
     """Make the best exchange in a single bag, in place, and return whether it made the rectangle smaller."""
     bags = np.flatnonzero(chosen >= 0)
     members = x[chosen[bags]]
@@ -100,7 +100,7 @@ def discriminating_features(lower: Array, upper: Array, negatives: Array, margin
     return np.array(sorted(taken), dtype=int)
 
 
-def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
+def expand(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
     """Return bounds that a new value from the same distribution violates with probability ``epsilon``.
 
     The density is estimated with Gaussian kernels, so wide that a kernel in the middle of the range has a share ``tau``
@@ -123,6 +123,9 @@ def expanded(values: Array, tau: float, epsilon: float) -> tuple[float, float]:
     if too_much_above(high) > 0:
         high = brentq(too_much_above, high, high - beyond)
     return low, high
+
+
+_INSIDE = real(low=0.0, high=1.0, open_low=True, open_high=True)
 
 
 @comparator("APR", search_grid={"tau": [0.99, 0.999], "margin": [0.25, 0.5]}, fit_seconds=0.1)
@@ -156,9 +159,7 @@ class APR(InstanceScores):
     MUSK feature), here the unit is the range of each feature in the training data; choices of instances are revised in
     the order of gain, so the order of bags does not matter; scores are depths inside the rectangle.
 
-    References
-    ----------
-    T. G. Dietterich, R. H. Lathrop and T. Lozano-Pérez (1997), Solving the multiple instance problem with
+    Source: T. G. Dietterich, R. H. Lathrop and T. Lozano-Pérez (1997), Solving the multiple instance problem with
     axis-parallel rectangles, Artificial Intelligence 89.
 
     Examples
@@ -169,15 +170,9 @@ class APR(InstanceScores):
     [1, 0]
     """
 
-    _checks = checks(
-        tau=real(low=0.0, high=1.0, open_low=True, open_high=True),
-        epsilon=real(low=0.0, high=1.0, open_low=True, open_high=True),
-        margin=real(low=0.0),
-    )
-
-    tau: float = 0.999
-    epsilon: float = 0.01
-    margin: float = 0.25
+    tau: float = checked(_INSIDE, 0.999)
+    epsilon: float = checked(_INSIDE, 0.01)
+    margin: float = checked(real(low=0.0), 0.25)
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.rectangle_ = self.rectangle_of(bags, positive)
@@ -200,7 +195,7 @@ class APR(InstanceScores):
             features = features[needed]
         inside = ((scaled.instances >= lower) & (scaled.instances <= upper)).all(axis=1)
         values = positives.instances[inside][:, features]
-        lower, upper = np.transpose([expanded(column, self.tau, self.epsilon) for column in values.T])
+        lower, upper = np.transpose([expand(column, self.tau, self.epsilon) for column in values.T])
         unit = spans[features]
         # The edge belongs to the rectangle, so its depth must be greater than 0.
         lower -= np.spacing(np.maximum(np.abs(lower), unit))

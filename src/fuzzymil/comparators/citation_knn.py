@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, checks, comparator
-from fuzzymil.estimators.parameters import choice, integer
+from fuzzymil.comparators._base import BagClassifier, BoolArray, comparator
+from fuzzymil.estimators.parameters import checked, choice, integer
 
 
 def _minimal(distances: Array, starts: Array) -> Array:
@@ -77,9 +77,7 @@ class CitationKNN(BagClassifier):
 
     Differences from the original: none known, except for ties, which the original does not specify.
 
-    References
-    ----------
-    J. Wang and J.-D. Zucker (2000), Solving the multiple-instance problem: a lazy learning approach,
+    Source: J. Wang and J.-D. Zucker (2000), Solving the multiple-instance problem: a lazy learning approach,
     17th International Conference on Machine Learning.
 
     Examples
@@ -90,12 +88,10 @@ class CitationKNN(BagClassifier):
     [1, 0]
     """
 
-    _checks = checks(n_references=integer(1), n_citers=integer(0), distance=choice(HAUSDORFF))
-
-    n_references: int = 2
-    n_citers: int = 4
+    n_references: int = checked(integer(1), 2)
+    n_citers: int = checked(integer(0), 4)
     _: KW_ONLY
-    distance: str = "minimal"
+    distance: str = checked(choice(HAUSDORFF), "minimal")
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         between = hausdorff_distances(bags, distance=self.distance)

@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator
-from fuzzymil.estimators.parameters import integer
+from fuzzymil.comparators._base import BoolArray, InstanceScores, comparator
+from fuzzymil.estimators.parameters import above_zero, checked, integer
 
 # Diverse density is how likely a point is to be the concept that positive bags share and negative bags lack. An
 # instance at scaled squared distance D from the point is in the concept with probability exp(-D). A positive bag should
@@ -21,9 +21,6 @@ from fuzzymil.estimators.parameters import integer
 # many dimensions, so everything is computed in logarithms to avoid underflow.
 
 FAR = 40.0  # from this distance on, log(1 - exp(-D)) equals -exp(-D) to the last digit
-
-DENSITY_CHECKS = checks(max_starts=integer(1), max_steps=integer(1), init_scale=above_zero)
-"""Checks of the parameters of the search."""
 
 
 class Concept(NamedTuple):
@@ -146,9 +143,7 @@ class DiverseDensity(InstanceScores):
     Differences from the original: the original starts from every instance of all or some positive bags; on MUSK1 the 10
     best reach nearly the same density. The optimizer is L-BFGS. The threshold has the fewest training errors.
 
-    References
-    ----------
-    O. Maron and T. Lozano-Pérez (1998), A framework for multiple-instance learning, Advances in Neural
+    Source: O. Maron and T. Lozano-Pérez (1998), A framework for multiple-instance learning, Advances in Neural
     Information Processing Systems 10.
 
     Examples
@@ -161,11 +156,9 @@ class DiverseDensity(InstanceScores):
     [1, 0]
     """
 
-    _checks = DENSITY_CHECKS
-
-    max_starts: int = 10
-    max_steps: int = 100
-    init_scale: float = 1.0
+    max_starts: int = checked(integer(1), 10)
+    max_steps: int = checked(integer(1), 100)
+    init_scale: float = checked(above_zero, 1.0)
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         starts = starting_points(bags, positive, self.init_scale, self.max_starts)
@@ -206,9 +199,7 @@ class EMDD(DiverseDensity):
     last concept instead of the densest. Threshold and optimizer are those of `DiverseDensity`. The original's 96.8% on
     MUSK1 selected among concepts on the test bags; Andrews and others (see `MISVM`) report 84.8% without.
 
-    References
-    ----------
-    Q. Zhang and S. A. Goldman (2001), EM-DD: an improved multiple-instance learning technique, Advances in
+    Source: Q. Zhang and S. A. Goldman (2001), EM-DD: an improved multiple-instance learning technique, Advances in
     Neural Information Processing Systems 14.
 
     Examples
@@ -219,9 +210,7 @@ class EMDD(DiverseDensity):
     [1, 0]
     """
 
-    _checks = DENSITY_CHECKS | checks(max_rounds=integer(1))
-
-    max_rounds: int = 20
+    max_rounds: int = checked(integer(1), 20)
 
     def _climb(self, bags: Bags, positive: BoolArray, center: Array, scales: Array) -> Concept:
         nearest, concept = _responsible(Concept(center, scales, np.inf), bags, positive)

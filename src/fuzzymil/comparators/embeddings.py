@@ -17,8 +17,8 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import FIVE, STATISTICS, THREE, bag_statistics
-from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator, share
-from fuzzymil.estimators.parameters import either, integer
+from fuzzymil.comparators._base import BagClassifier, BoolArray, comparator
+from fuzzymil.estimators.parameters import above_zero, checked, either, integer, share
 
 STATISTICS_GRID: list[Any] = [THREE, FIVE]
 
@@ -33,7 +33,6 @@ def _known(name: str, value: Any) -> None:
 class StatisticsClassifier(BagClassifier):
     """Base class of classifiers on statistics of bags, one row per bag; a subclass returns the unfitted one."""
 
-    _checks = checks(statistics=_known)
     statistics: Sequence[str]
 
     @abstractmethod
@@ -75,11 +74,9 @@ class EmbeddingForest(StatisticsClassifier):
     [1, 0]
     """
 
-    _checks = StatisticsClassifier._checks | checks(n_estimators=integer(1))
-
-    n_estimators: int = 300
+    n_estimators: int = checked(integer(1), 300)
     _: KW_ONLY
-    statistics: Sequence[str] = THREE
+    statistics: Sequence[str] = checked(_known, THREE)
     random_state: Any = None
 
     def _unfitted(self) -> Any:
@@ -129,21 +126,13 @@ class EmbeddingBoosting(StatisticsClassifier):
     [1, 0]
     """
 
-    _checks = StatisticsClassifier._checks | checks(
-        n_estimators=integer(1),
-        max_depth=integer(1),
-        learning_rate=above_zero,
-        subsample=share,
-        max_features=either("sqrt", None, otherwise=share),
-    )
-
-    n_estimators: int = 100
+    n_estimators: int = checked(integer(1), 100)
     _: KW_ONLY
-    max_depth: int = 3
-    learning_rate: float = 0.1
-    subsample: float = 0.5
-    max_features: float | str | None = "sqrt"
-    statistics: Sequence[str] = FIVE
+    max_depth: int = checked(integer(1), 3)
+    learning_rate: float = checked(above_zero, 0.1)
+    subsample: float = checked(share, 0.5)
+    max_features: float | str | None = checked(either("sqrt", None, otherwise=share), "sqrt")
+    statistics: Sequence[str] = checked(_known, FIVE)
     random_state: Any = None
 
     def _unfitted(self) -> Any:
@@ -180,11 +169,9 @@ class EmbeddingLogistic(StatisticsClassifier):
     [1, 0]
     """
 
-    _checks = StatisticsClassifier._checks | checks(C=above_zero)
-
-    C: float = 1.0
+    C: float = checked(above_zero, 1.0)
     _: KW_ONLY
-    statistics: Sequence[str] = THREE
+    statistics: Sequence[str] = checked(_known, THREE)
 
     def _unfitted(self) -> Any:
         return make_pipeline(StandardScaler(), LogisticRegression(C=self.C, max_iter=1000))

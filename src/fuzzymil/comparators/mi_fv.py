@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BagClassifier, BoolArray, above_zero, checks, comparator
-from fuzzymil.estimators.parameters import integer, real
+from fuzzymil.comparators._base import BagClassifier, BoolArray, comparator
+from fuzzymil.estimators.parameters import above_zero, checked, integer, share
 
 
 def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
@@ -45,7 +45,7 @@ def fisher_vectors(bags: Bags, mixture: GaussianMixture) -> Array:
     return np.hstack([*mass, *first, *second])
 
 
-def improved(vectors: Array) -> Array:
+def improve(vectors: Array) -> Array:
     """Return the signed square roots of the entries, with each row (n, d) scaled to length 1."""
     return np.asarray(normalize(np.sign(vectors) * np.sqrt(np.abs(vectors))))
 
@@ -76,10 +76,8 @@ class MiFV(BagClassifier):
     Differences from the original: the mixture is scikit-learn's, started by k-means; the original chooses the number of
     components, the energy and C for each dataset.
 
-    References
-    ----------
-    X.-S. Wei, J. Wu and Z.-H. Zhou (2017), Scalable algorithms for multi-instance learning, IEEE Transactions on
-    Neural Networks and Learning Systems 28.
+    Source: X.-S. Wei, J. Wu and Z.-H. Zhou (2017), Scalable algorithms for multi-instance learning, IEEE Transactions
+    on Neural Networks and Learning Systems 28.
 
     Examples
     --------
@@ -89,12 +87,10 @@ class MiFV(BagClassifier):
     [1, 0]
     """
 
-    _checks = checks(n_components=integer(1), energy=real(low=0.0, high=1.0, open_low=True), C=above_zero)
-
-    n_components: int = 3
+    n_components: int = checked(integer(1), 3)
     _: KW_ONLY
-    energy: float = 0.9
-    C: float = 1.0
+    energy: float = checked(share, 0.9)
+    C: float = checked(above_zero, 1.0)
     random_state: Any = None
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
@@ -112,8 +108,8 @@ class MiFV(BagClassifier):
         )
         self.reducer_, self.mixture_ = reducer, mixture.fit(reduced.instances)
         machine = SVC(C=self.C, kernel="linear")
-        self.machine_ = machine.fit(improved(fisher_vectors(reduced, self.mixture_)), positive)
+        self.machine_ = machine.fit(improve(fisher_vectors(reduced, self.mixture_)), positive)
 
     def _decide(self, bags: Bags) -> Array:
         vectors = fisher_vectors(bags.map_instances(self.reducer_.transform), self.mixture_)
-        return np.asarray(self.machine_.decision_function(improved(vectors)))
+        return np.asarray(self.machine_.decision_function(improve(vectors)))

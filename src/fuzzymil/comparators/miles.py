@@ -12,8 +12,9 @@ from sklearn.utils.extmath import row_norms
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
-from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators.kernels import kernel_width
+from fuzzymil.comparators._base import BoolArray, InstanceScores, comparator
+from fuzzymil.comparators.kernels import kernel_width, width
+from fuzzymil.estimators.parameters import above_zero, checked
 
 
 def bag_likeness(bags: Bags, prototypes: Array, gamma: float) -> Array:
@@ -74,10 +75,8 @@ class MILES(InstanceScores):
 
     Differences from the original: errors on both classes have the same penalty; its even trade-off is ``C=0.5``.
 
-    References
-    ----------
-    Y. Chen, J. Bi and J. Z. Wang (2006), MILES: multiple-instance learning via embedded instance selection, IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 28.
+    Source: Y. Chen, J. Bi and J. Z. Wang (2006), MILES: multiple-instance learning via embedded instance selection,
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 28.
 
     Examples
     --------
@@ -89,11 +88,9 @@ class MILES(InstanceScores):
     True
     """
 
-    _checks = checks(C=above_zero, gamma=word_or_positive("scale"))
-
-    C: float = 10.0
+    C: float = checked(above_zero, 10.0)
     _: KW_ONLY
-    gamma: float | str = "scale"
+    gamma: float | str = checked(width, "scale")
 
     def _learn(self, bags: Bags, positive: BoolArray) -> None:
         self.gamma_ = kernel_width(self.gamma, bags.instances)

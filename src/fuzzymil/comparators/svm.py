@@ -14,9 +14,9 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import bag_means
-from fuzzymil.comparators._base import BoolArray, InstanceScores, above_zero, checks, comparator, word_or_positive
-from fuzzymil.comparators.kernels import SEARCH_GRID, kernel_width
-from fuzzymil.estimators.parameters import choice, flag, integer
+from fuzzymil.comparators._base import BoolArray, InstanceScores, comparator
+from fuzzymil.comparators.kernels import SEARCH_GRID, kernel_width, width
+from fuzzymil.estimators.parameters import above_zero, checked, choice, flag, integer
 
 
 def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
@@ -27,7 +27,6 @@ def witnesses(scores: Array, bags: Bags) -> npt.NDArray[np.int64]:
 class InstanceSVM(InstanceScores):
     """Base class of methods that end with one support vector machine on instances, ``machine_``."""
 
-    _checks = checks(C=above_zero, kernel=choice(("rbf", "linear")), gamma=word_or_positive("scale"))
     C: float
     kernel: str
     gamma: float | str
@@ -44,14 +43,12 @@ class InstanceSVM(InstanceScores):
 class AlternatingSVM(InstanceSVM):
     """Base class of MI-SVM and mi-SVM, which alternate between fits and labels until the labels repeat."""
 
-    _checks = InstanceSVM._checks | checks(balanced=flag, max_iter=integer(1))
-
-    C: float = 1.0
+    C: float = checked(above_zero, 1.0)
     _: KW_ONLY
-    kernel: str = "rbf"
-    gamma: float | str = "scale"
-    balanced: bool = False
-    max_iter: int = 100
+    kernel: str = checked(choice(("rbf", "linear")), "rbf")
+    gamma: float | str = checked(width, "scale")
+    balanced: bool = checked(flag, False)
+    max_iter: int = checked(integer(1), 100)
 
     def _unfitted(self, bags: Bags, **settings: Any) -> Any:
         return super()._unfitted(bags, class_weight="balanced" if self.balanced else None, **settings)
@@ -93,9 +90,7 @@ class MISVM(AlternatingSVM):
     Differences from the original: every instance of a negative bag has its own slack, where the original has one per
     bag. The alternation also ends if witnesses repeat, where the original would cycle forever.
 
-    References
-    ----------
-    S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
+    Source: S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
     learning, Advances in Neural Information Processing Systems 15.
 
     Examples
@@ -144,9 +139,7 @@ class MiSVM(AlternatingSVM):
     -----
     Differences from the original: the alternation also ends if labels repeat, where the original would cycle forever.
 
-    References
-    ----------
-    S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
+    Source: S. Andrews, I. Tsochantaridis and T. Hofmann (2002), Support vector machines for multiple-instance
     learning, Advances in Neural Information Processing Systems 15.
 
     Examples

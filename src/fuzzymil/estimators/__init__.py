@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         splitter,
         trains_together,
     )
-    from fuzzymil.estimators._wrappers import LabeledInstances, NaiveMIL, PerInstance
     from fuzzymil.estimators.anfis import ANFISClassifier, ANFISRegressor
     from fuzzymil.estimators.experts import MIMamdani, MISugeno
     from fuzzymil.estimators.mianfis import MIANFISClassifier, MIANFISRegressor, Network, train_rules
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from fuzzymil.estimators.persistence import SavedModel, load_model, model_from_dict, model_to_dict, save_model
     from fuzzymil.estimators.rule_model import Predictions, RuleModel
     from fuzzymil.estimators.rules import RuleClassifier, RuleRegressor, diagnose_data
+    from fuzzymil.estimators.wrappers import LabeledInstances, NaiveMIL, PerInstance
 
 __all__ = [
     "ANFISClassifier",
@@ -58,7 +58,7 @@ __all__ = [
 _HOMES = {
     "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "fit_together", "splitter", "trains_together"),
     "experts": ("MIMamdani", "MISugeno"),
-    "_wrappers": ("LabeledInstances", "NaiveMIL", "PerInstance"),
+    "wrappers": ("LabeledInstances", "NaiveMIL", "PerInstance"),
     "anfis": ("ANFISClassifier", "ANFISRegressor"),
     "mianfis": ("MIANFISClassifier", "MIANFISRegressor", "Network", "train_rules"),
     "options": ("Operators", "Training", "network_parameters"),

@@ -24,8 +24,8 @@ from fuzzymil._utils.errors import InputError, ParameterError, warn_user
 from fuzzymil._utils.processes import helpers, shared
 from fuzzymil._utils.runtime import granted_cores
 from fuzzymil.bags import Bags, as_bags
-from fuzzymil.estimators._wrappers import NaiveMIL
 from fuzzymil.estimators.mianfis import Job, Network, warn_interrupted
+from fuzzymil.estimators.wrappers import NaiveMIL
 
 if TYPE_CHECKING:
     from fuzzymil.learn.train import Result
@@ -94,8 +94,8 @@ def cross_validate(
 
     All estimators see the same splits, and everything, including the steps of a pipeline, is fitted on the training
     bags alone. Networks of equal shape train in one compiled call, also as the last step of a pipeline or inside
-    `NaiveMIL` (see `fit_together`); all other estimators, also those that choose rules, are fitted one by one, in
-    several processes if ``n_jobs`` says so. The results are the same.
+    `NaiveMIL` (see `fit_together`). On Ctrl-C, `KeyboardInterrupt` is raised: models that are not fully trained are not
+    folds.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def cross_validate(
     batch_size : int, optional
         Number of splits to fit at a time. Default: all of them. Smaller batches report progress sooner.
     callback : callable, optional
-        Called with each `Fold` when it is finished: to show progress, or to keep the finished folds on Ctrl-C.
+        Called with each `Fold` when it is finished.
     n_jobs : int or "auto", optional
         Number of processes for estimators that do not train in one compiled call; -1 means one for each core. "auto"
         starts them only if more work is left than their start takes. Default: fit in this process.
@@ -124,11 +124,6 @@ def cross_validate(
     -------
     list of list of Fold
         One list per estimator, with one fold per split.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C, also during the training of networks: models that are not fully trained are not folds.
 
     Examples
     --------
@@ -175,8 +170,9 @@ def cross_validate(
 
     def new_model(method: int, split: int) -> Any:
         model = clone(estimators[method])
-        if seeds is not None:
-            _set_seed(model, seeds[split])
+        if seeds is not None:  # for every ``random_state`` of a model, also of the estimators inside it
+            names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+            model.set_params(**dict.fromkeys(names, seeds[split]))
         return model
 
     alone = [] if n_jobs in (None, 1) else [m for m, each in enumerate(estimators) if not trains_together(each)]
@@ -206,15 +202,7 @@ def cross_validate(
 def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: Any = None) -> Any:
     """Return what divides bags into folds: scikit-learn's choice, or, given groups, folds that keep them together.
 
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, test), or None
-    y : array of shape (n_bags,)
-    groups : array of shape (n_bags,) or None
-    classifies : bool
-        Whether the folds should have the same share of each class.
-    random_state : int or RandomState, optional
-        Shuffles the bags or groups; only with groups.
+    ``classifies``: whether the folds should have the same share of each class. ``random_state`` shuffles groups.
 
     Examples
     --------
@@ -230,12 +218,6 @@ def splitter(cv: Any, y: Any, groups: Any, *, classifies: bool, random_state: An
         )
     kind = StratifiedGroupKFold if classifies else GroupKFold
     return kind(n_folds, shuffle=random_state is not None, random_state=random_state)
-
-
-def _set_seed(model: Any, seed: int) -> None:
-    """Set every ``random_state`` of a model, also of the estimators inside it."""
-    names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-    model.set_params(**dict.fromkeys(names, seed))
 
 
 def cross_val_scores(
@@ -256,28 +238,20 @@ def cross_val_scores(
 
     Folds, repeats (``cv=RepeatedStratifiedKFold(...)``), seeds (``param_grid={"random_state": range(10)}``) and
     parameters that change neither the shapes nor the way of training (``alpha``, ``init_width``, ...) train side by
-    side in one compiled program; see `fit_together`. Each score equals that of a separate fit, up to rounding. All
-    models are in memory at once.
+    side in one compiled program; see `fit_together`. All models are in memory at once.
 
     Parameters
     ----------
     estimator : estimator
         Cloned; not fitted itself.
-    X : Bags, or anything that scikit-learn can take a subset of
-    y : array of shape (n_bags,), optional
-        Default: the labels of the bags.
-    groups : array of shape (n_bags,), or str, optional
-        Bags of one group stay together; see `cross_validate`.
+    X, y, groups, cv, n_jobs
+        See `cross_validate`.
     scoring : str, callable, list or dict, optional
-        As in ``cross_validate``. Default: the estimator's own score.
-    cv : int, splitter or iterable of (train, test), optional
-        As in ``cross_validate``. Default: five folds, stratified for classifiers.
+        As in scikit-learn's ``cross_validate``. Default: the estimator's own score.
     param_grid : dict or list of dict, optional
         Parameters to try, as in ``GridSearchCV``. All are scored on the same folds.
     return_train_score, return_estimator, return_indices : bool, default False
         What else to return.
-    n_jobs : int or "auto", optional
-        Number of processes for what does not train in one call; see `cross_validate`.
 
     Returns
     -------
@@ -340,20 +314,7 @@ def fit_together(estimators: Sequence[Any], X: Sequence[Any], y: Sequence[Any] |
     Networks with the same shape and training (number of rules, restarts and members, operators, loss, optimizer,
     learning rate and stopping criteria) train in one compiled call, also as the last step of a pipeline or inside
     `NaiveMIL`. Every other estimator is fitted on its own. Each result equals that of a separate fit, up to rounding.
-
-    Parameters
-    ----------
-    estimators : sequence of estimators
-        Fitted in place. Networks are `MIANFISClassifier`, `MIANFISRegressor`, `ANFISClassifier` and `ANFISRegressor`.
-    X : sequence of bags
-        One entry per estimator.
-    y : sequence of arrays, optional
-        Labels, one array per estimator. Default: the labels of the bags.
-
-    Returns
-    -------
-    list of estimators
-        The estimators passed in, fitted.
+    Returns the estimators, which are fitted in place, each on its entry of ``X`` and ``y`` (or the labels of the bags).
 
     Examples
     --------
@@ -464,7 +425,7 @@ def fitted_models(
     cases = [(model, X, y, inside) for model, inside in zip(models, insides, strict=True)]
     running = helpers()
     if running is not None and n_jobs != 1:
-        for place, (model, seconds, warned) in shared(running, cases, _here, _elsewhere):
+        for place, (model, seconds, warned) in shared(running, cases, lambda *case: (*_fitted(*case), []), _elsewhere):
             _warn(warned)
             yield place, model, seconds
         return
@@ -494,10 +455,6 @@ def _fitted(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float]:
     began = time.perf_counter()
     model.fit(_safe_indexing(X, inside), _safe_indexing(y, inside))
     return model, time.perf_counter() - began
-
-
-def _here(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:
-    return *_fitted(model, X, y, inside), []
 
 
 def _elsewhere(model: Any, X: Any, y: Any, inside: Array) -> tuple[Any, float, list[tuple[str, type[Warning]]]]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
-from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fuzzymil._utils.arrays import Array
@@ -22,6 +22,7 @@ from fuzzymil.estimators.inputs import (
     class_labels,
     compare_features,
     complete_bags,
+    numbers_to_predict,
     one_positive,
     output_names,
     positive_class,
@@ -33,9 +34,9 @@ from fuzzymil.estimators.persistence import save_model
 from fuzzymil.estimators.rule_model import ClassReading, Committee, RuleModel
 from fuzzymil.explain import Importance, importance
 from fuzzymil.learn.train.losses import LOSSES
+from fuzzymil.learn.train.partition import StreamSummary, summarize
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
-from fuzzymil.learn.train.stream import StreamSummary, summarize
 from fuzzymil.rules import RuleBase
 
 _TYPICAL_VALUES = 10  # over which a condition on a missing value is averaged
@@ -76,8 +77,8 @@ class RuleEstimator(RuleModel, BaseEstimator):
 
         A feature matters as much as the score drops if its values are shuffled over the instances of all bags (over the
         bags, if all instances of a bag have the same value); a rule, as the score drops without it. Measure on bags
-        that were held out: on training bags, a feature that was learned by heart looks important. The result says if
-        these are training bags.
+        that were held out: on training bags, a feature that was learned by heart looks important. Print the result,
+        call ``to_frame()`` or ``to_dict()``, or plot it with `fuzzymil.plots.ImportanceDisplay`.
 
         Parameters
         ----------
@@ -85,16 +86,10 @@ class RuleEstimator(RuleModel, BaseEstimator):
         y : array of shape (n_bags,), optional
             Default: the labels of the bags.
         scoring : str or scorer, optional
-            What to measure, such as ``"roc_auc"`` or ``"neg_log_loss"``; a scorer of scikit-learn, of which greater is
-            better. Default: accuracy, or R².
+            A scorer of scikit-learn, such as ``"roc_auc"``. Default: accuracy, or R².
         n_repeats : int
             Number of shuffles, and of samples of the bags for the standard deviations.
         random_state : int
-
-        Returns
-        -------
-        Importance
-            Print it, call ``to_frame()`` or ``to_dict()``, or plot it with `fuzzymil.plots.ImportanceDisplay`.
 
         Examples
         --------
@@ -112,9 +107,8 @@ class RuleEstimator(RuleModel, BaseEstimator):
         given, kind = as_bags(X), type(self).__name__
         require_labels(given, y, "importance")
         reading = self._class_reading()
-        labels = bag_labels(given, y, kind) if reading is None else class_labels(given, y, kind)
+        labels = (numbers_to_predict if reading is None else class_labels)(given, y, kind)
         if reading is None:
-            labels = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y")
             n_labels, n_outputs = labels[0].size, self._n_outputs()
             if n_labels != n_outputs:
                 raise InputError(
@@ -130,11 +124,12 @@ class RuleEstimator(RuleModel, BaseEstimator):
             return float(scorer(_Answered(self, output), rows, labels[rows]))
 
         known = getattr(self, "coverage_", None)
+        name = ("R²" if reading is None else "accuracy") if scoring is None else scoring
         return importance(
             self.members_,
             bags,
             score,
-            score_name=_name_of(scoring, classifies=reading is not None),
+            score_name=name.replace("_", " ") if isinstance(name, str) else "score",
             groups=None if reading is None else np.unique(labels, return_inverse=True)[1],
             n_repeats=n_repeats,
             n_training=None if known is None else known.n_recognized(bags),
@@ -201,12 +196,6 @@ class _Answered(BaseEstimator):
         return self.model.__sklearn_tags__()
 
 
-def _name_of(scoring: Any, *, classifies: bool) -> str:
-    if scoring is None:
-        return "accuracy" if classifies else "R²"
-    return scoring.replace("_", " ") if isinstance(scoring, str) else "score"
-
-
 # ---------------------------------------------------------------------- labels
 
 
@@ -240,6 +229,8 @@ def check_weights(sample_weight: Any, bags: Bags) -> Array:
     """Return one weight per bag, none negative and not all zero."""
     if sample_weight is None:
         return np.ones(bags.n_bags)
+    if np.ndim(sample_weight) == 1 and len(sample_weight) != bags.n_bags:
+        raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {len(sample_weight)}: pass one per bag.")
     weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
     weights = np.asarray(weights, float)
     if not weights.any():
@@ -295,7 +286,6 @@ class Learner(Committee, RuleEstimator):
         self, measures: Measures, targets: Array, *, standardize: bool = True, clip: float | None = 3.0
     ) -> Scaling:
         """Return how features, and the targets of a regression, are standardized."""
-        del targets
         return Scaling.fit(measures, standardize=standardize, clip=clip)
 
     def _bags_to_read(self, X: Any) -> Bags:
@@ -382,14 +372,7 @@ class BagClassifier(ClassifierMixin, Learner):
     score = RuleEstimator.score
 
     def decision_function(self, X: Any) -> Array:
-        """Return the decision values.
-
-        Returns
-        -------
-        array of shape (n_bags,) or (n_bags, n_classes)
-            With two classes one value per bag, above 0 for the second class; otherwise one value per class, of which
-            the greatest decides.
-        """
+        """Return decision values, (n_bags,), above 0 for the second of two classes, otherwise (n_bags, n_classes)."""
         return self._decision(self._infer(X)[0])
 
     def _class_reading(self) -> ClassReading:
@@ -397,12 +380,7 @@ class BagClassifier(ClassifierMixin, Learner):
         return ClassReading.of_network(self.classes_, self._loss, calibration, self._positive_place)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities; `fuzzymil.learn.train.losses` defines them for each loss.
-
-        Returns
-        -------
-        array of shape (n_bags, n_classes)
-        """
+        """Return class probabilities (n_bags, n_classes); `fuzzymil.learn.train.losses` defines them for each loss."""
         return self._probability(self._infer(X)[0])
 
 
@@ -412,9 +390,7 @@ class BagRegressor(RegressorMixin, Learner):
     def _encode(
         self, bags: Bags, y: Any, sample_weight: Any, *, resumes: bool = False, classes: Any = None
     ) -> EncodedLabels:
-        del resumes, classes
-        labels = bag_labels(bags, y, type(self).__name__)
-        targets = check_array(labels, ensure_2d=False, dtype=np.float64, input_name="y").reshape(bags.n_bags, -1)
+        targets = numbers_to_predict(bags, y, type(self).__name__).reshape(bags.n_bags, -1)
         names = target_names(bags, y, targets.shape[1])
         return EncodedLabels(targets, np.zeros(bags.n_bags, int), names, check_weights(sample_weight, bags))
 

@@ -7,32 +7,43 @@ import dataclasses
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, described, known_name, listed, warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.estimators.base import RuleEstimator, check_weights, warn_stopped
 from fuzzymil.estimators.inputs import (
-    bag_labels,
     class_labels,
     classes_of_outputs,
     compare_features,
     complete_bags,
     names_of_class,
+    numbers_to_predict,
     one_positive,
     output_names,
     positive_class,
     record_features,
     warn_if_worse_than_chance,
 )
-from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, integer, label, names, real
+from fuzzymil.estimators.parameters import (
+    above_zero,
+    check_parameters,
+    checked,
+    choice,
+    either,
+    frozen_names,
+    integer,
+    label,
+    real,
+    seed,
+)
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.estimators.rule_model import ClassReading
 from fuzzymil.estimators.rules import RuleClassifier
@@ -53,7 +64,7 @@ _DEFUZZIFICATION = ("implication", "accumulation", "defuzzify", "resolution")
 OPERATORS = (*_PREMISES, *_DEFUZZIFICATION, "default")
 _CUSTOMARY = {"t_norm": "min", "aggregation": "max"}
 _OF_TRAINING = ("initial_rules_", "history_", "active_bounds_")
-_KEPT = ("threshold", "pos_label", "missing", "n_rules", "init", "learning_rate", "random_state")  # with other rules
+_KEPT = ("threshold", "pos_label", "missing", "random_state")  # with other rules
 
 
 def variables_of(what: str, given: Any) -> tuple[Variable, ...]:
@@ -98,15 +109,9 @@ class ExpertSystem(RuleEstimator):
     outputs = None  # a parameter of rules that conclude sets
 
     inputs: Any = dataclasses.field(default=None, kw_only=False)
-    threshold: float | None = 0.5
-    pos_label: Any = None
-    missing: str = "error"
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "missing": choice(("error", "ignore")),
-        "threshold": either(None, otherwise=real()),
-        "pos_label": label,
-    }
+    threshold: float | None = checked(either(None, otherwise=real()), 0.5)
+    pos_label: Any = checked(label, None)
+    missing: str = checked(choice(("error", "ignore")), "error")
 
     # ------------------------------------------------------------------ rules
 
@@ -137,7 +142,7 @@ class ExpertSystem(RuleEstimator):
         return rules
 
     def _check_settings(self) -> None:
-        check_parameters(self, self.checks)
+        check_parameters(self)
 
     def _bags(self, X: Any) -> Bags:
         self._check_settings()
@@ -145,36 +150,33 @@ class ExpertSystem(RuleEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def _improved(
-        self, rules: Any, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
-    ) -> Any:
+    def _improve(self, rules: Any, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any) -> Any:
         """Return the rules after training, if there is any."""
-        del classes, positive, bags, y, sample_weight
         return rules
 
     def _settle(self, rules: Any, bags: Bags, y: Any, sample_weight: Any = None) -> Self:
         """Check that features and labels suit the rules, improve them, and record everything."""
         matched(rules, bags)
         classes, positive = None, 1
+        if len(rules.output_names) > 1 and self.threshold not in (None, ExpertSystem.threshold):
+            raise ParameterError(
+                f"threshold={self.threshold!r} is for a single output; of several, the greatest decides: leave it out."
+            )
         if self._classifies():
             rules, classes = self._with_classes(rules, bags, y)
             one_positive(classes, self.pos_label)
             if len(rules.output_names) == 1:
                 positive = positive_class(classes, rules.output_names[0], self.pos_label)
-                self._warn_if_worse_than_chance(rules, classes, positive, bags, y)
+                if self.rules is not None and not (y is None and bags.labels is None):
+                    is_positive = class_labels(bags, y, type(self).__name__) == classes[positive]
+                    output = np.asarray(rules.infer(bags).output)[:, 0]
+                    warn_if_worse_than_chance(output, is_positive, classes[positive], classes[1 - positive])
         elif y is not None or bags.labels is not None:
-            check_array(bag_labels(bags, y, type(self).__name__), ensure_2d=False, dtype=np.float64, input_name="y")
-        rules = self._improved(rules, classes, positive, bags, y, sample_weight)
+            numbers_to_predict(bags, y, type(self).__name__)
+        rules = self._improve(rules, classes, positive, bags, y, sample_weight)
         record_features(self, bags)
         self._set_fitted(rules, classes, positive)
         return self
-
-    def _warn_if_worse_than_chance(self, rules: Any, classes: Array, positive: int, bags: Bags, y: Any) -> None:
-        if self.rules is None or (y is None and bags.labels is None):
-            return
-        is_positive = class_labels(bags, y, type(self).__name__) == classes[positive]
-        output = np.asarray(rules.infer(bags).output)[:, 0]
-        warn_if_worse_than_chance(output, is_positive, classes[positive], classes[1 - positive])
 
     def _set_fitted(self, rules: Any, classes: Array | None, positive: int) -> None:
         """Set the fitted attributes; ``positive`` is the position of the class that a single output is about."""
@@ -199,7 +201,7 @@ class ExpertSystem(RuleEstimator):
         if len(outputs) > 1:
             labels = np.array(outputs) if unlabeled else class_labels(bags, y, type(self).__name__)
             classes, order = classes_of_outputs(outputs, labels)
-            return _reordered(rules, order), classes
+            return _reorder(rules, order), classes
         classes = np.arange(2) if unlabeled else np.unique(class_labels(bags, y, type(self).__name__))
         if len(classes) != 2:
             raise InputError(
@@ -244,27 +246,14 @@ class ExpertSystem(RuleEstimator):
     def infer(self, X: Any) -> Any:
         """Apply the rules that the parameters describe to bags; given rules do not need `fit`.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-            Features are matched by name if the bags have names; other features are ignored.
-
-        Returns
-        -------
-        Activations or SetActivations
-            Truth of each rule for each instance, firing strength for each bag, what each rule concludes, and the
-            output.
+        Features are matched by name if the bags have names; other features are ignored. The `Activations` hold the
+        truth of each rule for each instance, its firing strength for each bag, what it concludes, and the output.
         """
         rules, bags = self.rule_base, self._bags(X)
         return self._reported(rules.infer(bags), bags)
 
     def with_rules(self, rules: RuleBase) -> Self:
-        """Return a fitted copy with other rules, for example edited ones, and their operators.
-
-        Parameters
-        ----------
-        rules : RuleBase
-            Rules over the model's features, with as many outputs as its own.
+        """Return a fitted copy with other rules over its features, for example edited ones, and their operators.
 
         Examples
         --------
@@ -379,10 +368,6 @@ class MISugeno(ExpertSystem):
         after its class, and the greatest output decides.
     pos_label_ : label or None
         Of two classes, the positive one, which a single output is about.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the features; only if the bags have names.
 
     Examples
     --------
@@ -418,14 +403,7 @@ class MISugeno(ExpertSystem):
         return {name: value for name in own if (value := getattr(self, name)) is not None}
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the features and record the classes; the rules do not change.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Class of each bag. Default: the labels of the bags, if any.
-        """
+        """Check the features and record the classes, ``y`` (n_bags,) or the bags' own; the rules do not change."""
         return self._settle(self.rule_base, self._bags(X), y)
 
 
@@ -501,33 +479,17 @@ class MIMamdani(ExpertSystem):
         The rules that the parameters describe, available without a fit; if there are none, the learned rules.
     rules_ : RuleBase
         The rules in use after a fit, with several outputs in the order of ``classes_``.
-    members_ : list of RuleBase
-        ``[rules_]``, as in other models.
-    initial_rules_ : RuleBase
-        The rules before training; only after training, as the next two.
-    history_ : dict of str to array of shape (n_epochs,)
-        Loss, error and greatest change of each epoch.
-    active_bounds_ : list of Touched
-        What training left at a bound.
-    classes_ : array of shape (n_classes,)
-        For a classifier. One output distinguishes two classes. Several outputs are named after their classes, and the
-        greatest decides; if no output is named after one of two classes, the first output distinguishes them.
-    pos_label_ : label or None
-        Of two classes, the positive one, which a single output is about.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the features; only if the bags have names.
+    initial_rules_, history_, active_bounds_
+        Only after training: the rules before it; loss, error and greatest change of each epoch; what ended at a bound.
+    members_, classes_, pos_label_
+        As in `MISugeno`. If no output is named after one of two classes, the first output distinguishes them.
 
     Notes
     -----
     Clusters are found in the instances of each class by k-means on standardized features. A rule requires every
-    feature that varies to be near the mean of its cluster: a Gaussian with the standard deviation of the cluster, where
-    the mean variance within clusters counts as one additional instance, so that every width is positive. The output
-    ranges from 0 to 1, with the terms *negative* and *positive*; more than two classes have one output each.
-
-    Rules from clusters suit labels of instances. In a bag of several instances, each rule fires on its best one, so
-    that a positive bag fires the rules of both classes and its output is near the middle.
+    feature that varies to be near the mean of its cluster, within about its standard deviation. The output ranges from
+    0 to 1, with the terms *negative* and *positive*; more than two classes have one output each. Such rules suit labels
+    of instances: a positive bag of several instances fires the rules of both classes, with an output near the middle.
 
     Examples
     --------
@@ -557,30 +519,26 @@ class MIMamdani(ExpertSystem):
 
     outputs: Any = dataclasses.field(default=None, kw_only=False)
     rules: Any = dataclasses.field(default=None, kw_only=False)
-    n_rules: int = 10
-    operators: Any = None
-    init: str = "auto"
-    max_epochs: int = 0
-    learning_rate: float = 0.05
-    frozen: Any = ()
-    constraints: Any = None
-    random_state: Any = None
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        **ExpertSystem.checks,
-        "n_rules": integer(1),
-        "operators": either(None, otherwise=_check_operators),
-        "init": choice(("auto", "clusters", "select")),
-        "max_epochs": integer(0),
-        "learning_rate": real(low=0.0, open_low=True),
-        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
-        "constraints": _check_constraints,
-    }
+    n_rules: int = checked(integer(1), 10)
+    operators: Any = checked(either(None, otherwise=_check_operators), None)
+    init: str = checked(choice(("auto", "clusters", "select")), "auto")
+    max_epochs: int = checked(integer(0), 0)
+    learning_rate: float = checked(above_zero, 0.05)
+    frozen: Any = checked(frozen_names, ())
+    constraints: Any = checked(_check_constraints, None)
+    random_state: Any = checked(seed, None)
 
     def _check_settings(self) -> None:
         super()._check_settings()
         if self.rules is None and (self.inputs is not None or self.outputs is not None):
             raise ParameterError("inputs and outputs describe the variables of rules: pass rules too, or omit them.")
+        for name, applies, why in (
+            ("n_rules", self.rules is None, "the rules are given"),
+            ("init", self.rules is None, "the rules are given"),
+            ("learning_rate", self.max_epochs > 0, "max_epochs=0 trains nothing"),
+        ):
+            if not applies and getattr(self, name) != getattr(MIMamdani, name):
+                raise ParameterError(f"{name}={getattr(self, name)!r} cannot apply: {why}. Leave it out.")
 
     @property
     def rule_base(self) -> RuleBase:
@@ -598,13 +556,8 @@ class MIMamdani(ExpertSystem):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn rules, or train given ones if ``max_epochs`` says so; otherwise given rules do not change.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Class of each bag, or its number if ``threshold=None``. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag in clusters and in training.
+        ``y`` (n_bags,) are classes, or numbers if ``threshold=None``; they default to the labels of the bags.
+        ``sample_weight`` (n_bags,) counts in learning and in training.
         """
         bags = self._bags(X)
         if self.rules is not None:
@@ -619,7 +572,7 @@ class MIMamdani(ExpertSystem):
         learned = self._chosen_rules if selects else self._clustered_rules
         return self._settle(learned(bags, y, sample_weight), bags, y, sample_weight)
 
-    def _improved(
+    def _improve(
         self, rules: RuleBase, classes: Array | None, positive: int, bags: Bags, y: Any, sample_weight: Any
     ) -> RuleBase:
         """Train the rules, if that is asked for."""
@@ -647,7 +600,7 @@ class MIMamdani(ExpertSystem):
             )
         if found.interrupted:
             warn_stopped(len(found.history["loss"]))
-        self.initial_rules_, self.history_, self.active_bounds_ = rules, found.history, found.touched
+        self.initial_rules_, self.history_, self.active_bounds_ = rules, found.history, found.active_bounds
         return found.rules
 
     def _targets(self, rules: RuleBase, classes: Array | None, positive: int, bags: Bags, y: Any) -> Array:
@@ -656,7 +609,7 @@ class MIMamdani(ExpertSystem):
             raise InputError("Training needs a label for each bag: pass y, or set max_epochs=0.")
         ends = np.array([[output.low, output.high] for output in rules.outputs], float)
         if classes is None:
-            numbers = np.asarray(bag_labels(bags, y, type(self).__name__), float).reshape(bags.n_bags, -1)
+            numbers = numbers_to_predict(bags, y, type(self).__name__).reshape(bags.n_bags, -1)
             if numbers.shape[1] != len(ends):
                 raise InputError(f"These rules have {len(ends)} output(s), but y has {numbers.shape[1]} column(s).")
             return numbers
@@ -679,7 +632,7 @@ class MIMamdani(ExpertSystem):
         weights = np.repeat(check_weights(sample_weight, bags), bags.sizes)
         used = weights > 0
         scaling = Scaling.fit(Measures.of(bags.instances[used]), standardize=True, clip=None)
-        found = clustered(
+        centers, widths, of_class = cluster(
             scaling.apply(bags.instances[used]),
             np.repeat(groups, bags.sizes)[used],
             weights[used],
@@ -688,9 +641,9 @@ class MIMamdani(ExpertSystem):
         )
         given = self._given_operators()
         premises = RuleBase.from_sets(
-            {"gaussian": Gaussian.moved(scaling.shift, scaling.scale, found.centers, found.widths)},
-            {"gaussian": np.broadcast_to(scaling.varies, found.centers.shape).astype(float)},
-            np.zeros((len(found.centers), 1, 1)),
+            {"gaussian": Gaussian.moved(scaling.shift, scaling.scale, centers, widths)},
+            {"gaussian": np.broadcast_to(scaling.varies, centers.shape).astype(float)},
+            np.zeros((len(centers), 1, 1)),
             feature_names=bags.feature_names,
             ranges=scaling.ranges,
             **(_CUSTOMARY | {name: value for name, value in given.items() if name in _PREMISES}),
@@ -700,7 +653,7 @@ class MIMamdani(ExpertSystem):
         names = output_names(classes, place)
         positive = {name: k for k, name in enumerate(names, start=place if len(classes) == 2 else 0)}
         conclusions = [
-            {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in found.groups
+            {name: "positive" if group == k else "negative" for name, k in positive.items()} for group in of_class
         ]
         return dataclasses.replace(
             premises,
@@ -739,13 +692,9 @@ class MIMamdani(ExpertSystem):
         below, above = (output - low) / (2 * (middle - low)), 1 - (high - output) / (2 * (high - middle))
         # Between 0 and 1, with the threshold in the middle, the output itself is the probability.
         even = middle - low == high - middle
-        likely = np.clip(
-            np.where(even, (output - low) / (high - low), np.where(output < middle, below, above)), 0.0, 1.0
-        )
-        if likely.shape[1] > 1:
-            total = likely.sum(axis=1, keepdims=True)
-            return np.asarray(np.where(total > 0, likely / np.where(total > 0, total, 1.0), 1.0 / likely.shape[1]))
-        return np.asarray(likely)
+        limited = LOSSES["squared_error"].probability
+        assert limited is not None
+        return limited(np.where(even, (output - low) / (high - low), np.where(output < middle, below, above)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -754,7 +703,7 @@ class MIMamdani(ExpertSystem):
         return tags
 
 
-def _reordered(rules: RuleBase, order: list[int]) -> RuleBase:
+def _reorder(rules: RuleBase, order: list[int]) -> RuleBase:
     """Return rules with their outputs in another order."""
 
     def sorted_as(values: Any) -> Any:
@@ -785,16 +734,10 @@ def concluding(rules: RuleBase, output: str) -> RuleBase:
     )
 
 
-class Clusters(NamedTuple):
-    """Clusters of instances, each of one class."""
-
-    centers: Array  # (r, d)
-    widths: Array  # (r, d)
-    groups: Array  # (r,), the class of each
-
-
-def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState) -> Clusters:
-    """Cluster the instances of each class by k-means.
+def cluster(
+    x: Array, groups: Array, weights: Array, n_rules: int, rng: np.random.RandomState
+) -> tuple[Array, Array, Array]:
+    """Cluster the instances of each class by k-means; return centers and widths (r, d) and the class (r,) of each.
 
     ``x`` (i, d): instances, standardized and complete. ``groups`` (i,): whole numbers from 0. ``weights`` (i,): greater
     than 0. ``n_rules``: number of clusters in all; fewer if a group has fewer distinct instances than its share.
@@ -817,4 +760,4 @@ def clustered(x: Array, groups: Array, weights: Array, n_rules: int, rng: np.ran
     squares = np.stack([belong @ np.square(x - mean) for belong, mean in zip(belongs, means, strict=True)])
     within = squares.sum(axis=0) / total.sum()
     within = np.where(within > 0, within, 1.0)  # clusters of one point each: the spread of all instances
-    return Clusters(means, np.sqrt((squares + within) / (total + 1.0)), np.array(labels))
+    return means, np.sqrt((squares + within) / (total + 1.0)), np.array(labels)

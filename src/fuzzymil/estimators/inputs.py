@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import Array, check_texts, is_missing, text_names
-from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean, listed, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, described, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
+
+_MOST = 1e100  # of what is to be predicted
 
 MISSING = ("error", "ignore", "average", "median", "condition")
 """Ways to handle missing values."""
@@ -76,17 +78,15 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
 
 
 def _difference(known: list[str], names: list[str]) -> str:
-    unseen = sorted(set(names) - set(known))
-    absent = sorted(set(known) - set(names))
     message = "The feature names should match those that were passed during fit.\n"
     for title, found in (
-        ("Feature names unseen at fit time:", unseen),
-        ("Feature names seen at fit time, yet now missing:", absent),
+        ("Feature names unseen at fit time:", sorted({*names} - {*known})),
+        ("Feature names seen at fit time, yet now missing:", sorted({*known} - {*names})),
     ):
         if found:
             shown = "".join(f"- {name}\n" for name in found[:5])
             message += f"{title}\n{shown}" + ("- ...\n" if len(found) > 5 else "")
-    if not unseen and not absent:
+    if {*known} == {*names}:
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
 
@@ -107,28 +107,48 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
             raise InputError(
                 f"{kind} requires y to be passed, but the target y is None: call fit(X, y), or pass bags with labels."
             )
-        return bags.labels
-    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2:
-        labels = np.array(y, dtype=object)  # NumPy would convert the numbers to text
-    else:
-        labels = np.asarray(y)
+        return _check_finite(bags.labels, bags)
+    mixed = isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) == 2
+    labels = np.array(y, dtype=object) if mixed else np.asarray(y)  # NumPy would convert the numbers to text
     _check_alignment(bags, y)
-    if labels.dtype.kind == "f":
-        from sklearn.utils import assert_all_finite
-
-        assert_all_finite(labels, input_name="y")
     if labels.ndim == 0 or len(labels) != bags.n_bags:
         count = "one" if labels.ndim == 0 else str(len(labels))
+        of_rows = labels.ndim > 0 and len(labels) == bags.n_instances
+        advice = " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)" if of_rows else ""
+        raise InputError(f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag.{advice}")
+    check_texts(labels, "labels", y)
+    return _check_finite(np.asarray(labels), bags)
+
+
+def _check_finite(labels: Array, bags: Bags) -> Array:
+    """Return labels; raise if one is infinite or not a number."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        bag = int(np.argmin(np.isfinite(labels).reshape(bags.n_bags, -1).all(axis=1)))
+        what = "NaN" if np.isnan(labels[bag]).any() else "infinity or a value too large for dtype('float64')"
+        raise InputError(f"Input y contains {what}: bag {bags.ids[bag]!s} needs a label; add one, or drop the bag.")
+    return labels
+
+
+def numbers_to_predict(bags: Bags, y: Any, kind: str) -> Array:
+    """Return what a regressor is to predict for each bag, as floating-point numbers: ``y``, or the bags' labels."""
+    labels = bag_labels(bags, y, kind)
+    try:
+        if labels.dtype.kind in "cSV":
+            raise TypeError
+        found = labels.astype(np.float64)
+    except (TypeError, ValueError):
+        odd = next((each for each in labels.reshape(-1).tolist() if not isinstance(each, numbers.Real)), labels)
         raise InputError(
-            f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag."
-            + (
-                " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)"
-                if labels.ndim and len(labels) == bags.n_instances
-                else ""
-            )
+            f"{kind} predicts numbers, but y has {described(odd)}: pass numbers, or use a classifier."
+        ) from None
+    too_large = np.abs(found).reshape(bags.n_bags, -1).max(axis=1) > _MOST
+    if too_large.any():
+        bag = int(np.argmax(too_large))
+        raise InputError(
+            f"The label of bag {bags.ids[bag]!s} is {labels[bag]!s:.60}, but labels must be between -{_MOST:g} and "
+            f"{_MOST:g}, so that their squares can be added: divide all of them by a constant."
         )
-    check_texts(labels, "labels")
-    return np.asarray(labels)
+    return found
 
 
 def target_names(bags: Bags, y: Any, n_outputs: int) -> tuple[str, ...]:
@@ -174,14 +194,16 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
 
 def _check_labels(labels: Array, bags: Bags) -> None:
     """Raise if labels cannot be compared, sorted or saved."""
-    if labels.dtype.kind not in "biufUSO":
+    if labels.dtype.kind not in "biufUO":
         raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: convert them to text first.")
     if labels.dtype == object:
         values = labels.tolist()
         for bag, value in enumerate(values):
             if is_missing(value):
                 raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
-        if any(isinstance(value, str) for value in values) and not all(isinstance(value, str) for value in values):
+        if any(isinstance(value, bytes) for value in values):
+            raise InputError("The labels are bytes: convert them to text first, with label.decode().")
+        if len({isinstance(value, str) for value in values}) == 2:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
 
 

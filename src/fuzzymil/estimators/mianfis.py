@@ -7,8 +7,8 @@ import dataclasses
 import functools
 import numbers
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -35,15 +35,16 @@ from fuzzymil.estimators.base import (
 from fuzzymil.estimators.inputs import bag_labels, holds_classes, record_features, warn_if_worse_than_chance
 from fuzzymil.estimators.options import Operators, Training, network_parameters
 from fuzzymil.estimators.parameters import (
-    Check,
     check_parameters,
+    checked,
     choice,
     documented_like,
     either,
+    frozen_names,
     instance,
     integer,
-    names,
     real,
+    seed,
 )
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.explain.coverage import Coverage, used_features
@@ -54,21 +55,20 @@ from fuzzymil.inference.membership import FAMILIES
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train import partition
 from fuzzymil.learn.train.constraints import (
+    ActiveBound,
     Bounds,
     Constraints,
     Limits,
-    Touched,
+    active_bounds,
     box_of,
     limits_of,
-    projected,
-    touched_by,
-    unmoved,
+    project,
+    restore_frozen,
 )
 from fuzzymil.learn.train.losses import LOSSES
-from fuzzymil.learn.train.partition import sampled
+from fuzzymil.learn.train.partition import sampled, short_rules
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
-from fuzzymil.learn.train.search import short_rules
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.compile import finite_operators, with_missing_values
 
@@ -146,45 +146,41 @@ class Network(Learner):
 
     alpha = 1.0  # a network for plain rows has no such parameter
 
-    n_rules: int = dataclasses.field(default=10, kw_only=False)
-    order: int = 0
-    init: Any = "kmeans"
-    frozen: Any = ()
-    constraints: Any = None
-    max_conditions: int | None = None
-    missing: str = "median"
-    n_estimators: int = 1
-    operators: Operators | None = None
-    training: Training | None = None
-    verbose: bool = False
-    random_state: Any = None
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "n_rules": integer(1),
-        "order": _check_order,
-        "alpha": real(allow_infinite=True),
-        "init": _check_init,
-        "frozen": either(None, otherwise=names("a list of names such as 'rule 1' or 'variable.term'")),
-        "constraints": _check_constraints,
-        "max_conditions": either(None, otherwise=integer(1)),
-        "missing": choice(("error", "ignore", "average", "median")),
-        "n_estimators": integer(1),
-        "operators": either(None, otherwise=instance(Operators, "None or Operators(...)")),
-        "training": either(None, otherwise=instance(Training, "None or Training(...)")),
-        "verbose": either(True, False, otherwise=integer(0)),
-        "random_state": either(
-            None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
-        ),
-    }
+    n_rules: int = dataclasses.field(default=10, kw_only=False, metadata={"check": integer(1)})
+    order: int = checked(_check_order, 0)
+    init: Any = checked(_check_init, "kmeans")
+    frozen: Any = checked(frozen_names, ())
+    constraints: Any = checked(_check_constraints, None)
+    max_conditions: int | None = checked(either(None, otherwise=integer(1)), None)
+    missing: str = checked(choice(("error", "ignore", "average", "median")), "median")
+    n_estimators: int = checked(integer(1), 1)
+    operators: Operators | None = checked(either(None, otherwise=instance(Operators, "None or Operators(...)")), None)
+    training: Training | None = checked(either(None, otherwise=instance(Training, "None or Training(...)")), None)
+    verbose: bool = checked(either(True, False, otherwise=integer(0)), False)
+    random_state: Any = checked(seed, None)
 
     def _check_settings(self) -> None:
-        check_parameters(self, self.checks)
+        check_parameters(self)
         if isinstance(self.init, str) and self.init == "search" and self.max_conditions is None:
             raise ParameterError(
                 "init='search' looks for short rules: set max_conditions, for example max_conditions=3."
             )
-        if (given := self._given_rules) is not None:
+        given = self._given_rules
+        if given is not None:
             self._check_given(given)
+        partitions = isinstance(self.init, str) and self.init in partition.PARTITIONS
+        operators, training = self._operators, self._training
+        for options, name, applies, why in (
+            (operators, "conclusion_aggregation", self.order == 1 or given, "order=0 has constant conclusions"),
+            (operators, "conclusion_alpha", self.order == 1 or given, "order=0 has constant conclusions"),
+            (training, "update_rule", operators.normalize, "without normalize, rules do not share their strength"),
+            (training, "learning_rate", isinstance(training.optimizer, str), "an optax transformation has its own"),
+            (training, "init_bags", partitions, "init does not divide the instances"),
+            (training, "init_outputs", not given, "the rules given as init have conclusions"),
+            (training, "width_scale", operators.membership == "gaussian", "only Gaussian sets have such a width"),
+        ):
+            if not applies and name in options.changed():
+                raise ParameterError(f"{name}={getattr(options, name)!r} cannot apply: {why}. Leave it out.")
 
     def _check_given(self, given: RuleBase) -> None:
         """Raise for parameters that given rules settle: their number and operators."""
@@ -203,6 +199,8 @@ class Network(Learner):
             value = getattr(operators, aggregation)
             if np.isfinite(sharpness) and value not in (getattr(Operators, aggregation), getattr(given, aggregation)):
                 asked[aggregation] = value
+        if operators.membership != Operators.membership:
+            asked["membership"] = operators.membership
         for name in ("t_norm", "normalize"):
             if getattr(operators, name) not in (getattr(Operators, name), getattr(given, name)):
                 asked[name] = getattr(operators, name)
@@ -275,15 +273,10 @@ class Network(Learner):
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train rules on bags.
+        """Train rules on bags; ``X`` may be a `BagStream`.
 
-        Parameters
-        ----------
-        X : Bags, BagStream, or anything `as_bags` accepts
-        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Class or target of each bag. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag. Default: equal weights.
+        ``y`` (n_bags,) or (n_bags, n_outputs) defaults to the labels of the bags, ``sample_weight`` (n_bags,) to equal
+        weights.
         """
         self._check_settings()
         feed: Feed | None = None
@@ -311,13 +304,6 @@ class Network(Learner):
         """The loss that the fitted rules were trained with."""
         return self._state.loss
 
-    def _standardization(self, overview: Overview) -> Scaling:
-        training = self._training
-        found: Scaling = self._scaling(
-            overview.measures, overview.targets, standardize=bool(training.standardize), clip=training.clip
-        )
-        return found
-
     def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
         """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
         require_jax("Training a network")
@@ -331,17 +317,16 @@ class Network(Learner):
             raise InputError("These labels need another number of outputs than the fitted rules have: fit a new model.")
         overview = Overview(Measures.of_bags(bags), labels.targets, labels.weights)
         sample, places = (bags, np.arange(0)) if resumes else sampled(bags)
-        state = self._start(sample, labels.only(places), rng, overview, resumes=resumes)
-        weights, held_out = self._training_weights(len(state.params), labels, rng)
-        group = _group(state, bags, labels, weights, held_out, rng, self._training.precision)
-        return Job(bags, labels, state, group, self._plan(state), resumes)
+        state = self._start(sample, labels.only(places), rng, overview, resumes)
+        weights = self._training_weights(len(state.params), labels, rng)
+        return Job(bags, labels, state, self._group(state, bags, labels, *weights, rng), self._plan(state), resumes)
 
-    def _start(
-        self, bags: Bags, labels: EncodedLabels, rng: Any, overview: Overview, *, resumes: bool
-    ) -> TrainingState:
+    def _start(self, bags: Bags, labels: EncodedLabels, rng: Any, overview: Overview, resumes: bool) -> TrainingState:
         if resumes:
             return self._resumed(len(overview.targets))
-        scaling = self._standardization(overview)
+        training = self._training
+        how: dict[str, Any] = {"standardize": bool(training.standardize), "clip": training.clip}
+        scaling = self._scaling(overview.measures, overview.targets, **how)
         with counting_bar("Finding initial rules", enabled=bool(self.verbose)):
             return initial_state(self, bags, labels, scaling, rng, overview)
 
@@ -377,21 +362,12 @@ class Network(Learner):
         rng = check_random_state(self.random_state)
         summary, labels = read.summary, read.labels
         bags, sample = read.sample
-        state = self._start(bags, sample, rng, read.overview, resumes=resumes)
+        state = self._start(bags, sample, rng, read.overview, resumes)
         weights, held_out = self._training_weights(len(state.params), labels, rng)
         held = None if held_out is None else held_out[:, summary.places]
-        group = _group(state, bags, sample, weights[:, summary.places], held, rng, self._training.precision)
-        axes = state.scaling
-        feed = Feed(
-            stream=stream,
-            summary=summary,
-            transform=axes.apply,
-            fill=-axes.shift / axes.scale,
-            targets=axes.apply_to_targets(labels.targets),
-            weights=weights,
-            held_out=held_out,
-            dtype=group.bags.x.dtype,
-        )
+        group = self._group(state, bags, sample, weights[:, summary.places], held, rng)
+        dtype = group.bags.x.dtype
+        feed = Feed(stream, summary, state.scaling, labels.targets, weights, held_out, dtype)
         return Job(bags, sample, state, group, self._plan(state), resumes), feed
 
     def _training_weights(self, n_fits: int, labels: EncodedLabels, rng: Any) -> tuple[Array, Array | None]:
@@ -410,6 +386,27 @@ class Network(Learner):
         if not (weights.any() and held_out.any()):
             raise ParameterError("n_iter_no_change leaves no bags to train or to validate on: use more bags.")
         return weights, held_out
+
+    def _group(
+        self, state: TrainingState, bags: Bags, labels: EncodedLabels, weights: Array, held_out: Array | None, rng: Any
+    ) -> Group:
+        """Return the data of a training job, on standardized axes."""
+        from fuzzymil.learn.train import Group
+
+        axes = state.scaling
+        dtype = np.float64 if self._training.precision == "double" else np.float32
+        return Group(
+            starts=state.params,
+            masks=state.masks,
+            bags=pack(bags.instances, bags.offsets, dtype, -axes.shift / axes.scale, axes.apply),
+            targets=axes.apply_to_targets(labels.targets),
+            weights=weights,
+            seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=len(state.params))],
+            held_out=held_out,
+            first_epoch=state.n_epochs,
+            optimizer_state=state.optimizer_state,
+            limits=state.limits,
+        )
 
     def _plan(self, state: TrainingState) -> Plan:
         """Return the training plan that the parameters describe."""
@@ -434,7 +431,7 @@ class Network(Learner):
         With a feed there is one job, which is trained on the bags of the feed.
         """
         from fuzzymil.learn.train import Checkpoints
-        from fuzzymil.learn.train.pruning import longest, schedule, shortened
+        from fuzzymil.learn.train.trainer import longest, schedule, shorten
 
         checkpoints = None if self._training.checkpoint is None else Checkpoints(self._training.checkpoint)
         results = self._train([job.group for job in jobs], jobs[0].plan, max_epochs, checkpoints, feed)
@@ -444,7 +441,7 @@ class Network(Learner):
             if results[0].interrupted:
                 break
             jobs = [
-                dataclasses.replace(job, group=shortened(job.group, result, job.plan, n_terms))
+                dataclasses.replace(job, group=shorten(job.group, result, job.plan, n_terms))
                 for job, result in zip(jobs, results, strict=True)
             ]
             groups, title = [job.group for job in jobs], f"rules of at most {n_terms} conditions"
@@ -519,19 +516,17 @@ class Network(Learner):
         operators = state.operators
         params = state.scaling.outward(params, additive=not operators.normalize)
         if state.box is not None:  # without the rounding errors of single precision
-            params = projected(params, state.box, snap=1e-6)
+            params = project(params, state.box, snap=1e-6)
         default = state.default if operators.normalize else tuple(params.default)
         alphas = {name: _number_or_tuple(getattr(params, name)) for name in ("alpha", "conclusion_alpha")}
         if state.template is not None:
-            from fuzzymil.learn.train.pruning import with_conditions
+            from fuzzymil.learn.train.trainer import with_conditions
 
             start = with_conditions(state.template, state.masks[place])
-            chosen: dict[str, Any] = {
-                "aggregation": operators.aggregation,
-                "conclusion_aggregation": operators.conclusion_aggregation,
-            }
-            moved = start.with_numbers(params, default=default, **chosen, **alphas)
-            return functools.partial(unmoved, state.template, moved, self.frozen or ())
+            chosen: dict[str, Any] = {"aggregation": operators.aggregation, "default": default}
+            chosen["conclusion_aggregation"] = operators.conclusion_aggregation
+            moved = start.with_numbers(params, **chosen, **alphas)
+            return functools.partial(restore_frozen, state.template, moved, self.frozen or ())
         return functools.partial(
             RuleBase.from_sets,
             params.sets,
@@ -551,15 +546,9 @@ class Network(Learner):
         )
 
     def _set_fitted(
-        self,
-        state: TrainingState,
-        members: list[RuleBase | Callable[[], RuleBase]],
-        initial: RuleBase | Callable[[], RuleBase],
-        history: dict[str, Array],
+        self, state: TrainingState, members: list[Any], initial: RuleBase | Callable[[], RuleBase], history: Any
     ) -> None:
-        self._state = state
-        self._members = members
-        self._initial = initial
+        self._state, self._members, self._initial = state, members, initial
         self.history_ = history
         self.n_iter_ = max(len(history["loss"]), 1)
 
@@ -575,7 +564,7 @@ class Network(Learner):
         return dict(super().__getstate__())
 
     @property
-    def active_bounds_(self) -> list[Touched]:
+    def active_bounds_(self) -> list[ActiveBound]:
         """What training left at a bound of ``constraints``."""
         check_is_fitted(self)
         state, constraints = self._state, self._constraints
@@ -583,51 +572,39 @@ class Network(Learner):
             return []
         said = [rule.concluding(now.coefs) for rule, now in zip(state.template.rules, self.rules_.rules, strict=True)]
         now = dataclasses.replace(state.template, variables=self.rules_.variables, rules=tuple(said))
-        return touched_by(now, self.frozen or (), constraints, state.box)
+        return active_bounds(now, self.frozen or (), constraints, state.box)
 
     def _restore(
-        self,
-        members: list[RuleBase],
-        initial: RuleBase | Callable[[], RuleBase],
-        history: dict[str, Array],
-        axes: Scaling,
-        n_epochs: int,
-        keep_prob: float | None,
-        loss: str,
+        self, rules: list[RuleBase], initial: Any, history: Any, axes: Scaling, n_epochs: int, keep: Any, loss: str
     ) -> None:
         """Set the state of a saved model, from which training can resume."""
-        p = self._dropout_factor(keep_prob)
-        params = [axes.inward(rules.compile()[0], additive=not rules.normalize) for rules in members]
+        p = self._dropout_factor(keep)
+        params = [axes.inward(each.compile()[0], additive=not each.normalize) for each in rules]
         params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
         given = self._given_rules is not None
         state = TrainingState(
             params=params,
-            masks=[rules.compile()[1] for rules in members],
-            operators=members[0].compile()[2],
+            masks=[each.compile()[1] for each in rules],
+            operators=rules[0].compile()[2],
             scaling=axes,
-            outputs=members[0].output_names,
+            outputs=rules[0].output_names,
             feature_names=None if not hasattr(self, "feature_names_in_") else tuple(self.feature_names_in_),
-            default=members[0].default,
+            default=rules[0].default,
             loss=loss,
-            keep_prob=keep_prob,
+            keep_prob=keep,
             structure=structure(self),
             n_epochs=n_epochs,
-            template=members[0] if given else None,
-            **(limits_on(self, members[0], params[0].coefs.shape[2], axes) if given else {}),
+            template=rules[0] if given else None,
+            **(limits_on(self, rules[0], params[0].coefs.shape[2], axes) if given else {}),
         )
-        self._set_fitted(state, [*members], initial, history)
+        self._set_fitted(state, [*rules], initial, history)
 
     def with_rules(self, rules: RuleBase) -> Self:
         """Return a fitted copy that predicts with other rules, for example edited or simplified ones.
 
         Classes, features and calibration stay those of this model. The copy has one member, and the rules become its
         ``init``: `partial_fit` and warm starts resume from them, and `fit` starts from them. Nothing is frozen
-        or constrained in it.
-
-        Parameters
-        ----------
-        rules : RuleBase
-            Rules over the model's features, with as many outputs as its own.
+        or constrained in it. The rules must be over the model's features, with as many outputs as its own.
 
         Examples
         --------
@@ -643,7 +620,8 @@ class Network(Learner):
         model.set_params(
             n_rules=rules.n_rules, init=rules, frozen=(), constraints=None, max_conditions=None, operators=None
         )
-        training = dataclasses.replace(self._training, init_width=None, warm_start=False)
+        start = {name: getattr(Training, name) for name in ("init_width", "init_bags", "init_outputs", "warm_start")}
+        training = dataclasses.replace(self._training, **start)
         if hasattr(self, "class_weight"):
             training = dataclasses.replace(training, loss=before.loss)
         model.set_params(training=training, **({"alpha": 1.0} if "alpha" in self.get_params() else {}))
@@ -679,32 +657,27 @@ def initial_state(
     n_fits = model._training.n_init * model.n_estimators
     seeds = [np.random.RandomState(seed) for seed in rng.randint(2**31 - 1, size=n_fits)]
     targets = (labels.targets - scaling.target_shift) / scaling.target_scale
+    chosen = model._operators
     operators, alpha, conclusion_alpha = finite_operators(
-        model._operators.aggregation,
-        float(model.alpha),
-        model._operators.conclusion_aggregation,
-        float(model._operators.conclusion_alpha),
+        chosen.aggregation, float(model.alpha), chosen.conclusion_aggregation, float(chosen.conclusion_alpha)
     )
-    operators = dataclasses.replace(
-        operators, t_norm=model._operators.t_norm, normalize=bool(model._operators.normalize)
-    )
+    operators = dataclasses.replace(operators, t_norm=chosen.t_norm, normalize=bool(chosen.normalize))
     alphas = np.asarray(alpha), np.asarray(conclusion_alpha)
     scaled = bags.map_instances(scaling.apply)
-    stand_ins = model._stand_ins(bags)
-    gaps = None if stand_ins is None else scaling.apply(stand_ins)
+    values = model._stand_ins(bags)
+    missing_values = None if values is None else scaling.apply(values)
     first = LOSSES[model._intended_loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
     for centers, widths, used in _first_rules(model, bags, scaled, scaling, labels, seeds):
-        if len(centers) == 1 and model.order == 0 and model._operators.normalize:
+        if len(centers) == 1 and model.order == 0 and chosen.normalize:
             raise ParameterError(
                 "A single rule with a constant conclusion gives every bag the same output: use n_rules=2 or more, "
                 "or order=1."
             )
-        sets = tuple(np.asarray(v, float) for v in FAMILIES[model._operators.membership].around(centers, widths))
-        blank = Params(
-            {model._operators.membership: sets}, np.zeros((len(centers), targets.shape[1], 1)), *alphas, first, gaps
-        )
-        masks = {model._operators.membership: used.astype(float)}
+        sets = tuple(np.asarray(v, float) for v in FAMILIES[chosen.membership].around(centers, widths))
+        coefs = np.zeros((len(centers), targets.shape[1], 1))
+        blank = Params({chosen.membership: sets}, coefs, *alphas, first, missing_values)
+        masks = {chosen.membership: used.astype(float)}
         coefs = _first_coefs(model, blank, masks, operators, scaled, targets, labels.weights)
         starts.append(blank._replace(coefs=coefs))
         all_masks.append(masks)
@@ -764,16 +737,10 @@ def keep_prob(model: Network, start: Params, masks: Masks, n_bags: int, *, given
 
 
 def _first_rules(
-    model: Network,
-    bags: Bags,
-    scaled: Bags,
-    scaling: Scaling,
-    labels: EncodedLabels,
-    seeds: list[np.random.RandomState],
+    model: Network, bags: Bags, scaled: Bags, scaling: Scaling, labels: EncodedLabels, seeds: list[Any]
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield for each fit centers, widths and the terms in use, (r, d) each, in scaled units."""
-    how = model.init if isinstance(model.init, str) else "given"
-    if how != "search":
+    if not isinstance(model.init, str) or model.init != "search":
         for seed in seeds:
             groups = labels.groups if labels.positive else 1 - labels.groups  # the second group is the positive one
             centers, widths = _first_sets(model, bags, scaled, scaling, groups, seed)
@@ -797,12 +764,7 @@ def _first_rules(
 
 
 def _first_sets(
-    model: Network,
-    bags: Bags,
-    scaled: Bags,
-    scaling: Scaling,
-    groups: Array,
-    rng: np.random.RandomState,
+    model: Network, bags: Bags, scaled: Bags, scaling: Scaling, groups: Array, rng: np.random.RandomState
 ) -> tuple[Array, Array]:
     """Return centers and widths, (r, d) each, in scaled units."""
     n_used = max(int(scaling.varies.sum()), 1)
@@ -845,10 +807,8 @@ def _partitioned(model: Network, instances: Array, groups: Array, rng: np.random
         return partition.centers_by(method, chosen if enough else instances, n_rules, rng)
     if which == "all" or len(present) == 1 or n_rules < len(present):
         return partition.centers_by(method, instances, n_rules, rng)
-    shares = np.full(len(present), n_rules // len(present))
-    shares[::-1][: n_rules % len(present)] += 1  # the later classes, so the positive one of two
     parts = []
-    for group, share in zip(present, shares, strict=True):
+    for group, share in zip(present, partition.even_split(n_rules, len(present)), strict=True):
         chosen = instances.take(np.flatnonzero(groups == group), axis=0)
         if partition.n_distinct(chosen, int(share)) < share:
             return partition.centers_by(method, instances, n_rules, rng)
@@ -879,13 +839,7 @@ def _matrix(values: Any, shape: tuple[int, ...] | None = None) -> Array | None:
 
 
 def _first_coefs(
-    model: Network,
-    start: Params,
-    masks: Masks,
-    operators: layers.Operators,
-    scaled: Bags,
-    targets: Array,
-    weights: Array,
+    model: Network, start: Params, masks: Masks, operators: Any, scaled: Bags, targets: Array, weights: Array
 ) -> Array:
     """Return initial conclusions, (r, k, 1 or 1 + d): ones, as in the paper, or the average target of a rule's bags."""
     n_rules, n_outputs = start.coefs.shape[:2]
@@ -986,34 +940,6 @@ def _expected_shape(model: Network, params: Params, masks: Masks, bags: Bags, ta
 # ---------------------------------------------------------------------- steps of a fit
 
 
-def _group(
-    state: TrainingState,
-    bags: Bags,
-    labels: EncodedLabels,
-    weights: Array,
-    held_out: Array | None,
-    rng: Any,
-    precision: str,
-) -> Group:
-    """Return the data of a training job, on standardized axes."""
-    from fuzzymil.learn.train import Group
-
-    axes = state.scaling
-    dtype = np.float64 if precision == "double" else np.float32
-    return Group(
-        starts=state.params,
-        masks=state.masks,
-        bags=pack(bags.instances, bags.offsets, dtype, -axes.shift / axes.scale, axes.apply),
-        targets=axes.apply_to_targets(labels.targets),
-        weights=weights,
-        seeds=[int(seed) for seed in rng.randint(2**31 - 1, size=len(state.params))],
-        held_out=held_out,
-        first_epoch=state.n_epochs,
-        optimizer_state=state.optimizer_state,
-        limits=state.limits,
-    )
-
-
 def _best_of(state: TrainingState, result: Result) -> tuple[TrainingState, list[int]]:
     """Keep the restart with the least loss of each member; members that did not diverge first, the best first."""
     import jax
@@ -1076,25 +1002,14 @@ def _number_or_tuple(values: Any) -> float | tuple[float, ...]:
 class NetworkClassifier(BagClassifier, Network):
     """Base of `MIANFISClassifier` and `ANFISClassifier`."""
 
-    class_weight: Any = None
-    pos_label: Any = None
-
-    checks: ClassVar[Mapping[str, Check]] = {**Network.checks, **BagClassifier.class_checks}
+    class_weight: Any = checked(BagClassifier.class_checks["class_weight"], None)
+    pos_label: Any = checked(BagClassifier.class_checks["pos_label"], None)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these bags, starting from the current rules.
 
-        The first call determines the scale of the features and initializes the rules: pass it typical bags, and
-        ``classes`` if some of them do not occur in it.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Default: the labels of the bags.
-        classes : array of shape (n_classes,), optional
-            All classes; only needed in the first call.
-        sample_weight : array of shape (n_bags,), optional
+        The first call determines the scale of the features and initializes the rules: pass it typical bags, and all
+        ``classes`` if some of them do not occur in it. ``y`` (n_bags,) defaults to the labels of the bags.
         """
         return self._fit_part(X, y, sample_weight, classes)
 
@@ -1129,13 +1044,7 @@ class NetworkRegressor(BagRegressor, Network):
         """Train for one epoch on these bags, starting from the current rules.
 
         The first call determines the scale of features and targets and initializes the rules: pass it typical bags.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,) or (n_bags, n_outputs), optional
-            Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
+        ``y`` (n_bags,) or (n_bags, n_outputs) defaults to the labels of the bags.
         """
         return self._fit_part(X, y, sample_weight)
 
@@ -1205,17 +1114,13 @@ class MIANFISClassifier(NetworkClassifier):
         All members, best first. Predictions average their outputs.
     initial_rules_ : RuleBase
         ``rules_`` before training.
-    active_bounds_ : list of Touched
+    active_bounds_ : list of ActiveBound
         What training left at a bound of ``constraints``.
     history_ : dict of arrays
         ``loss``, ``rmse``, ``change`` (greatest change of a parameter) and, with early stopping,
         ``validation_loss``, one entry per epoch of the last call to `fit` or `partial_fit`.
     n_iter_ : int
         Number of epochs of the last call.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : array of shape (n_features,)
-        Names of the features; only if the bags have names.
     classes_ : array of shape (n_classes,)
         Class labels, sorted.
     pos_label_ : label or None
@@ -1235,7 +1140,7 @@ class MIANFISClassifier(NetworkClassifier):
     True
     """
 
-    alpha: float = 1.0
+    alpha: float = checked(real(allow_infinite=True), 1.0)
 
     @classmethod
     def paper(cls, n_rules: int, init_width: float, **changes: Any) -> Self:
@@ -1245,15 +1150,8 @@ class MIANFISClassifier(NetworkClassifier):
         alpha 1, and plain gradient descent, bag by bag, with learning rate 0.1 and the update rule as printed. The
         paper states ``n_rules`` and ``init_width`` for each dataset. Such plain steps on raw features need a
         ``learning_rate`` that fits the scale of the data: with 0.1 training often stalls or oscillates, even on the
-        paper's own synthetic data.
-
-        Parameters
-        ----------
-        n_rules : int
-        init_width : float
-            In the units of the features.
-        **changes
-            Other parameters of the constructor, of `Operators` and of `Training`.
+        paper's own synthetic data. ``init_width`` is in the units of the features; ``changes`` are other parameters of
+        the constructor, of `Operators` and of `Training`.
 
         Examples
         --------
@@ -1287,7 +1185,7 @@ class MIANFISRegressor(NetworkRegressor):
     (5,)
     """
 
-    alpha: float = 1.0
+    alpha: float = checked(real(allow_infinite=True), 1.0)
 
 
 # ---------------------------------------------------------------------- training of rules
@@ -1321,28 +1219,13 @@ def train_rules(
     bags : Bags, BagStream, or anything `as_bags` accepts
     y : array of shape (n_bags,) or (n_bags, n_outputs), optional
         Label of each bag. Default: the labels of the bags.
-    frozen : sequence of str, default ()
-        What does not change: ``"rule 2"``, ``"hue.dark"`` (a term), ``"hue"`` (all terms of a variable), ``"sky"`` (all
-        conclusions about an output).
-    constraints : Constraints, dict or None, default None
-        What training must keep; see `Constraints`.
     task : {"auto", "classification", "regression"}, default "auto"
         What the labels are. "auto": classes if they are text, as many whole numbers as the outputs tell apart, or few
         whole numbers that recur; otherwise numbers.
-    class_weight : dict, "balanced" or None, default None
-    pos_label : label or None, default None
-        Of two classes, the one that a single output is about; see `MIANFISClassifier`.
-    sample_weight : array of shape (n_bags,), optional
-    missing : {"median", "average", "ignore", "error"}, default "median"
-        See `MIANFISClassifier`; what the rules state themselves comes first.
+    frozen, constraints, class_weight, pos_label, sample_weight, missing, verbose, random_state
+        See `MIANFISClassifier` and its `fit`; what the rules state about missing values comes first.
     training : Training or None, default None
-        Of rules that conclude sets, only ``max_epochs`` and ``learning_rate`` count.
-    verbose : bool, default False
-    random_state : int, RandomState or None, default None
-
-    Returns
-    -------
-    RuleBase
+        Of rules that conclude sets, only ``max_epochs`` and ``learning_rate`` apply.
 
     Examples
     --------
@@ -1360,7 +1243,7 @@ def train_rules(
     if not isinstance(given, RuleBase):
         raise ParameterError(f"rules must be a rule base or its text, got {rules!r:.100}.")
     if given.concludes_sets:
-        return _train_sets(given, bags, y, sample_weight, task, pos_label, training, **shared)
+        return _train_sets(given, bags, y, sample_weight, task, training, pos_label=pos_label, **shared)
     shared |= {"init": given, "missing": missing, "training": training, "verbose": verbose}
     model: Any
     if _holds_classes(task, bags, y, len(given.output_names)):
@@ -1375,14 +1258,7 @@ def train_rules(
 
 
 def _train_sets(
-    rules: RuleBase,
-    bags: Any,
-    y: Any,
-    sample_weight: Any,
-    task: str,
-    pos_label: Any,
-    training: Training | None,
-    **settings: Any,
+    rules: RuleBase, bags: Any, y: Any, sample_weight: Any, task: str, training: Training | None, **settings: Any
 ) -> RuleBase:
     """Train the sets that rules conclude, and those of their conditions."""
     from fuzzymil.estimators.experts import MIMamdani
@@ -1393,7 +1269,7 @@ def _train_sets(
             raise ParameterError(f"{name} does not apply to rules that conclude sets: leave it out.")
     threshold = 0.5 if _holds_classes(task, bags, y, len(rules.output_names)) else None
     changes = {"max_epochs": Training.max_epochs} | changes
-    model = MIMamdani(rules=rules, threshold=threshold, pos_label=pos_label, **changes, **settings)
+    model = MIMamdani(rules=rules, threshold=threshold, **changes, **settings)
     found: RuleBase = model.fit(bags, y, sample_weight).rules_
     return found
 

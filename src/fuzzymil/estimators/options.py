@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, flag, instance, integer, real
+from fuzzymil.estimators.parameters import (
+    above_zero,
+    check_parameters,
+    checked,
+    choice,
+    either,
+    flag,
+    instance,
+    integer,
+    real,
+    share,
+)
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.membership import learnable_families
 from fuzzymil.inference.norms import T_NORMS
@@ -20,10 +31,8 @@ _OPTIMIZERS = ("adam", "sgd")
 class _Options:
     """Values that never change, with the parameters that scikit-learn expects and a short repr."""
 
-    checks: ClassVar[Mapping[str, Check]]
-
     def __post_init__(self) -> None:
-        check_parameters(self, self.checks)
+        check_parameters(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all parameters by name."""
@@ -40,6 +49,10 @@ class _Options:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"
+
+
+def _family(name: str, value: Any) -> None:
+    known_name(name, value, learnable_families())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,26 +83,22 @@ class Operators(_Options):
     Operators(membership='bell', t_norm='min')
     """
 
-    membership: str = "gaussian"
-    t_norm: str = "product"
-    aggregation: str = "softmax"
-    conclusion_aggregation: str = "softmax"
-    conclusion_alpha: float = 1.0
-    normalize: bool = True
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "membership": lambda name, value: known_name(name, value, learnable_families()),
-        "t_norm": choice(T_NORMS),
-        "aggregation": choice(AGGREGATIONS),
-        "conclusion_aggregation": choice(COMBINERS),
-        "conclusion_alpha": real(allow_infinite=True),
-        "normalize": flag,
-    }
+    membership: str = checked(_family, "gaussian")
+    t_norm: str = checked(choice(T_NORMS), "product")
+    aggregation: str = checked(choice(AGGREGATIONS), "softmax")
+    conclusion_aggregation: str = checked(choice(COMBINERS), "softmax")
+    conclusion_alpha: float = checked(real(allow_infinite=True), 1.0)
+    normalize: bool = checked(flag, True)
 
 
 def _callables(name: str, value: Any) -> None:
     if not isinstance(value, list | tuple) or not all(map(callable, value)):
         raise ParameterError(f"{name} must be a list of callables, got {value!r:.100}.")
+
+
+def _folder(name: str, value: Any) -> None:
+    if not isinstance(value, str | os.PathLike) or value == "":
+        raise ParameterError(f"{name} must be a folder or None, got {value!r:.100}.")
 
 
 def _optimizer(name: str, value: Any) -> None:
@@ -180,60 +189,32 @@ class Training(_Options):
     20
     """
 
-    max_epochs: int = 150
-    learning_rate: float = 0.03
-    batch_size: int | None = None
-    optimizer: Any = "adam"
-    loss: str | None = None
-    n_iter_no_change: int | None = None
-    validation_fraction: float = 0.2
-    n_init: int = 1
-    rule_keep_prob: float | str | None = "auto"
-    rule_dropout: str = "renormalize"
-    update_rule: str = "exact"
-    width_scale: str = "log"
-    learn_alpha: bool = False
-    init_width: float | None = None
-    init_outputs: str = "informed"
-    init_bags: str = "balanced"
-    standardize: bool = True
-    clip: float | None = 3.0
-    tol: float = 0.0
-    precision: str = "single"
-    warm_start: bool = False
-    checkpoint: str | os.PathLike[str] | None = None
-    callbacks: Sequence[Callable[[Any], Any]] = ()
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "max_epochs": integer(0),
-        "learning_rate": real(low=0.0, open_low=True),
-        "batch_size": either(None, otherwise=integer(1)),
-        "optimizer": _optimizer,
-        "loss": either(None, otherwise=choice(LOSSES)),
-        "n_iter_no_change": either(None, otherwise=integer(1)),
-        "validation_fraction": real(low=0.0, high=1.0, open_low=True, open_high=True),
-        "n_init": integer(1),
-        "rule_keep_prob": either(None, "auto", otherwise=real(low=0.0, high=1.0, open_low=True)),
-        "rule_dropout": choice(("paper", "renormalize")),
-        "update_rule": choice(("exact", "paper")),
-        "width_scale": choice(("log", "direct")),
-        "learn_alpha": flag,
-        "init_width": either(None, otherwise=real(low=0.0, open_low=True)),
-        "init_outputs": choice(("informed", "ones")),
-        "init_bags": choice(("positive", "balanced", "all")),
-        "standardize": flag,
-        "clip": either(None, otherwise=real(low=0.0, open_low=True)),
-        "tol": real(low=0.0),
-        "precision": choice(("single", "double")),
-        "warm_start": flag,
-        "checkpoint": either(None, otherwise=instance((str, os.PathLike), "a folder or None")),
-        "callbacks": _callables,
-    }
+    max_epochs: int = checked(integer(0), 150)
+    learning_rate: float = checked(above_zero, 0.03)
+    batch_size: int | None = checked(either(None, otherwise=integer(1)), None)
+    optimizer: Any = checked(_optimizer, "adam")
+    loss: str | None = checked(either(None, otherwise=choice(LOSSES)), None)
+    n_iter_no_change: int | None = checked(either(None, otherwise=integer(1)), None)
+    validation_fraction: float = checked(real(low=0.0, high=1.0, open_low=True, open_high=True), 0.2)
+    n_init: int = checked(integer(1), 1)
+    rule_keep_prob: float | str | None = checked(either(None, "auto", otherwise=share), "auto")
+    rule_dropout: str = checked(choice(("paper", "renormalize")), "renormalize")
+    update_rule: str = checked(choice(("exact", "paper")), "exact")
+    width_scale: str = checked(choice(("log", "direct")), "log")
+    learn_alpha: bool = checked(flag, False)
+    init_width: float | None = checked(either(None, otherwise=above_zero), None)
+    init_outputs: str = checked(choice(("informed", "ones")), "informed")
+    init_bags: str = checked(choice(("positive", "balanced", "all")), "balanced")
+    standardize: bool = checked(flag, True)
+    clip: float | None = checked(either(None, otherwise=above_zero), 3.0)
+    tol: float = checked(real(low=0.0), 0.0)
+    precision: str = checked(choice(("single", "double")), "single")
+    warm_start: bool = checked(flag, False)
+    checkpoint: str | os.PathLike[str] | None = checked(either(None, otherwise=_folder), None)
+    callbacks: Sequence[Callable[[Any], Any]] = checked(_callables, ())
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.checkpoint == "":
-            raise ParameterError("checkpoint must be a folder or None, got ''.")
         if self.checkpoint is not None and not isinstance(self.optimizer, str):
             raise ParameterError("A checkpoint needs a named optimizer: optax transformations cannot be compared.")
         if self.n_iter_no_change is None and self.validation_fraction != 0.2:
@@ -273,8 +254,6 @@ class Training(_Options):
 def network_parameters(**settings: Any) -> dict[str, Any]:
     """Return parameters of a network, with those of `Operators` and `Training` collected in such values.
 
-    Examples
-    --------
     >>> network_parameters(n_rules=3, max_epochs=5, t_norm="min")
     {'n_rules': 3, 'operators': Operators(t_norm='min'), 'training': Training(max_epochs=5)}
     """

@@ -1,7 +1,8 @@
-"""Checks of constructor parameters, declared as one table per class: parameter name → check."""
+"""Checks of constructor parameters: declared with a dataclass's fields, or as a table: parameter name → check."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import numbers
 import re
@@ -16,8 +17,16 @@ Check = Callable[[str, Any], None]
 """Takes the name and the value of a parameter and raises `ParameterError` if the value is not allowed."""
 
 
-def check_parameters(holder: object, table: Mapping[str, Check]) -> None:
-    """Check every attribute that the table names."""
+def checked(check: Check, default: Any) -> Any:
+    """Return a field of a dataclass whose values `check_parameters` checks."""
+    return dataclasses.field(default=default, metadata={"check": check})
+
+
+def check_parameters(holder: Any, table: Mapping[str, Check] | None = None) -> None:
+    """Check every attribute that the table names; without a table, every field that is `checked`."""
+    if table is None:
+        fields = dataclasses.fields(holder) if dataclasses.is_dataclass(holder) else ()
+        table = {field.name: field.metadata["check"] for field in fields if "check" in field.metadata}
     for name, check in table.items():
         check(name, getattr(holder, name))
 
@@ -63,17 +72,16 @@ def instance(kinds: type | tuple[type, ...], expected: str) -> Check:
     return check
 
 
+above_zero: Check = real(low=0.0, open_low=True)
+share: Check = real(low=0.0, high=1.0, open_low=True)
+seed: Check = either(None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None"))
 label: Check = either(None, otherwise=instance((str, numbers.Number, np.generic), "a class (text or number) or None"))
 
 
-def names(expected: str) -> Check:
-    """Return a check for a list or tuple of strings; ``expected`` describes them."""
-
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
-            raise ParameterError(f"{name} must be {expected}, got {value!r:.100}.")
-
-    return check
+def frozen_names(name: str, value: Any) -> None:
+    """Raise unless the value is None, or a list or tuple of strings."""
+    if value is not None and not (isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)):
+        raise ParameterError(f"{name} must be a list of names such as 'rule 1' or 'variable.term', got {value!r:.100}.")
 
 
 def check_integer(name: str, value: object, low: int) -> None:
@@ -93,13 +101,11 @@ def check_real(
     allow_infinite: bool = False,
 ) -> None:
     """Raise unless a parameter is a number in a range, which includes its ends unless they are open."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if good:
-        number = float(value)  # type: ignore[arg-type]
-        good = not np.isnan(number) and (allow_infinite or np.isfinite(number))
-        good = (
-            good and (number > low if open_low else number >= low) and (number < high if open_high else number <= high)
-        )
+    good = False
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        above, below = number > low if open_low else number >= low, number < high if open_high else number <= high
+        good = above and below and (allow_infinite or bool(np.isfinite(number)))
     if not good:
         span = f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else ""
         span += f" and {'below' if open_high else 'at most'} {high:g}" if np.isfinite(high) else ""

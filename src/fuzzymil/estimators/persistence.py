@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from fuzzymil.estimators.options import Operators, Training
 from fuzzymil.estimators.rule_model import ClassReading, Committee
 from fuzzymil.explain import Coverage
 from fuzzymil.inference.membership import MembershipFunction
-from fuzzymil.learn.train.constraints import Constraints, Touched
+from fuzzymil.learn.train.constraints import ActiveBound, Constraints
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase, json
@@ -55,13 +56,7 @@ def loadable(kind: _Kind) -> _Kind:
 def save_model(model: Any, path: storage.Path_, *, extra: Mapping[str, Any] | None = None) -> None:
     """Write a fitted estimator to a JSON file; if writing fails, an existing file stays as it was.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    path : str or path
-    extra : mapping, optional
-        See `model_to_dict`.
+    ``extra``: see `model_to_dict`.
     """
     document = model_to_dict(model, extra=extra)
     storage.write_document(path, document.pop("format"), document.pop("version"), document)
@@ -70,13 +65,7 @@ def save_model(model: Any, path: storage.Path_, *, extra: Mapping[str, Any] | No
 def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a fitted estimator as plain values that JSON can hold.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    extra : mapping, optional
-        Further facts to store under ``"extra"``, such as the columns of the training data. They do not affect the
-        model.
+    ``extra`` holds further facts to store, such as the columns of the training data. They do not affect the model.
 
     Examples
     --------
@@ -133,11 +122,11 @@ def _encode_learned(model: Any) -> dict[str, Any]:
         "calibration": model.calibration_.tolist() if getattr(model, "calibration_", None) is not None else None,
         "coverage": None if model.coverage_ is None else model.coverage_.to_dict(),
         "members": [rules.to_dict() for rules in model.members_],
-        "initial": model.initial_rules_.to_dict(),
     }
     if not hasattr(model, "_state"):
         edited = {"edited": True} if model._edited else {}
-        return found | {"held_out_costs": model.held_out_costs_} | edited
+        return found | {"frontier": _encode_frontier(model.frontier_)} | edited
+    found["initial"] = model.initial_rules_.to_dict()
     scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
     return found | {
         "scaling": {"limited": model._state.scaling.limited, **scaling},
@@ -147,21 +136,47 @@ def _encode_learned(model: Any) -> dict[str, Any]:
     }
 
 
+def _encode_frontier(frontier: Any) -> dict[str, Any]:
+    points = [
+        {
+            "size": point.size,
+            "rules": point.rules.to_dict(),
+            "measures": {
+                name: [*map(storage.encode_number, each[:2]), each.n] for name, each in point.measures.items()
+            },
+            "support": storage.encode_number(point.support),
+        }
+        for point in frontier
+    ]
+    return {"chosen": frontier.chosen, "n_folds": frontier.n_folds, "points": points}
+
+
+def _decode_frontier(content: Mapping[str, Any], rules: RuleBase) -> Any:
+    """Return a frontier whose rule bases have the features and outputs of others."""
+    from fuzzymil.learn.choose.frontier import MEASURES, Frontier, FrontierPoint, Measure  # loads scikit-learn
+
+    points = []
+    for each in content["points"]:
+        found = RuleBase.from_dict(each["rules"])
+        check(found.feature_names == rules.feature_names, "the features of the frontier")
+        check(len(found.outputs) == len(rules.outputs), "the outputs of the frontier")
+        measures = {
+            str(name): Measure(storage.decode_number(mean), storage.decode_number(std), int(n))
+            for name, (mean, std, n) in each["measures"].items()
+        }
+        check(MEASURES.keys() >= measures.keys(), "the measures of the frontier")
+        points.append(FrontierPoint.of(int(each["size"]), found, measures, storage.decode_number(each["support"])))
+    sizes, chosen, n_folds = [point.size for point in points], int(content["chosen"]), int(content["n_folds"])
+    check(sizes == sorted(set(sizes)) and 0 <= chosen < len(points) and n_folds >= 0, "the frontier")
+    return Frontier(tuple(points), chosen, n_folds)
+
+
 def load_model(path: storage.Path_) -> Any:
     """Read a fitted estimator that ``model.save(path)`` wrote.
 
     Parameters whose values are not plain data (an optax transformation) are not in the file and get their defaults,
     and so do ``checkpoint`` and ``callbacks`` of `Training`. Training can resume from a loaded network
     (``warm_start``, `partial_fit`) with a new optimizer state.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    estimator
-        Of the class that was saved.
 
     Raises
     ------
@@ -183,18 +198,9 @@ def load_model(path: storage.Path_) -> Any:
 
 
 def model_from_dict(document: Mapping[str, Any], *, name: str = "The model") -> Any:
-    """Return the estimator that `model_to_dict` described.
+    """Return the estimator that `model_to_dict` described, or raise `ModelFileError`.
 
-    Parameters
-    ----------
-    document : mapping
-    name : str
-        What error messages call the document.
-
-    Raises
-    ------
-    ModelFileError
-        If something is missing or does not fit together.
+    ``name`` is what error messages call the document.
     """
     return decoded(lambda: _rebuilt(document, name), name)
 
@@ -204,7 +210,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
     known = document["estimator"]
     kind = _LOADABLE.get(known) if isinstance(known, str) else None
     if kind is None:
-        raise ModelFileError(f"{name} contains a {known!r}, which this version does not support.")
+        raise ModelFileError(f"{name} contains a {reprlib.repr(known)}, which this version does not support.")
     model = kind(**_decode_settings(document["settings"], kind))
     model._check_settings()
     model.n_features_in_, names = decode_features(document)
@@ -225,13 +231,12 @@ def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
     members, n_features, n_outputs = saved.members_, saved.n_features_in_, len(saved.rules_.outputs)
     if hasattr(model, "class_weight"):
         model.classes_, model.pos_label_ = saved.classes_, saved.pos_label_
-    initial = RuleBase.from_dict(document["initial"])
     model.coverage_ = saved.coverage_
     if not hasattr(model, "training"):
-        model._set_rules(members, initial, edited=document.get("edited") is True)
-        model.held_out_costs_ = {n: storage.decode_number(cost) for n, cost in document["held_out_costs"].items()}
-        check(bool(np.isfinite([*model.held_out_costs_.values()]).all()), "the held-out costs")
+        model._set_rules(members, edited=document.get("edited") is True)
+        model.frontier_ = _decode_frontier(document["frontier"], members[0])
         return
+    initial = RuleBase.from_dict(document["initial"])
     if hasattr(model, "class_weight"):
         model.calibration_ = saved.calibration_
     history = _decode_history(document["history"])
@@ -259,7 +264,7 @@ def _restore_expert(model: Any, document: Mapping[str, Any]) -> None:
         check(model.initial_rules_.n_rules == rules.n_rules, "the number of rules before training")
         model.history_ = _decode_history(document["history"])
         model.active_bounds_ = [
-            Touched(str(where), str(what), storage.decode_number(value), str(bound))
+            ActiveBound(str(where), str(what), storage.decode_number(value), str(bound))
             for where, what, value, bound in document["active_bounds"]
         ]
 
@@ -276,14 +281,11 @@ def _decode_scaling(content: Mapping[str, Any], n_features: int, n_outputs: int)
 
 
 def _encode_setting(value: Any) -> Any:
-    if value is None or isinstance(value, bool | str):
+    value = _plain(value)
+    if value is None or isinstance(value, bool | str | int):
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else {"number": storage.encode_number(float(value))}
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"number": storage.encode_number(value)}
     for name, kind in _OPTIONS.items():
         if isinstance(value, kind):
             fields = {key: _encode_setting(each) for key, each in value.changed().items() if key not in _NEVER_SAVED}
@@ -323,7 +325,7 @@ def _decode_settings(settings: Mapping[str, Any], kind: type) -> dict[str, Any]:
     decoded = {}
     for name, value in settings.items():
         if name not in known:
-            raise ModelFileError(f"The file has a parameter {name!r} that {kind.__name__} does not have.")
+            raise ModelFileError(f"The file has a parameter {name!r:.60} that {kind.__name__} does not have.")
         found = _decode_setting(value)
         if found is not _NOT_SAVED:
             decoded[name] = found
@@ -340,7 +342,7 @@ def _decode_setting(value: Any) -> Any:
             fields = {str(key): _decode_setting(each) for key, each in value[name].items()}
             for field in fields:  # a file must not say where a fit writes
                 if field in _NEVER_SAVED or field not in kind.__dataclass_fields__:
-                    raise ModelFileError(f"The file has a parameter {field!r} that {kind.__name__} may not have.")
+                    raise ModelFileError(f"The file has a parameter {field!r:.60} that {kind.__name__} may not have.")
             return kind(**fields)
     for name, (_, _, decode) in _VALUES.items():
         if name in value:
@@ -372,13 +374,6 @@ T = TypeVar("T")
 
 class SavedModel(Committee):
     """Learned rules as their file describes them: they predict and explain, but cannot be trained.
-
-    Parameters
-    ----------
-    document : mapping
-        What `model_to_dict` returned.
-    classifies : bool
-        Whether it is a classifier.
 
     Examples
     --------
@@ -417,19 +412,7 @@ class SavedModel(Committee):
 
     @classmethod
     def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:
-        """Return the model that `model_to_dict` described; None if it described something else.
-
-        Parameters
-        ----------
-        document : mapping
-        name : str
-            What error messages call the document.
-
-        Raises
-        ------
-        ModelFileError
-            If something is missing or does not fit together.
-        """
+        """Return the model that `model_to_dict` described; None if it described something else."""
         kind = document.get("estimator")
         if kind not in (*_CLASSIFIERS, *_REGRESSORS):
             return None

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils import html
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, depth
 from fuzzymil._utils.colors import class_mark
+from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags, BagStream
 from fuzzymil.estimators.inputs import compare_features, complete_bags
 from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
@@ -182,41 +183,23 @@ class RuleModel(ABC):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted class of each bag, one of ``classes_``; for a regressor, the predicted number.
-
-        Returns
-        -------
-        array of shape (n_bags,), or (n_bags, n_outputs) for a regressor with several outputs
-        """
+        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs)."""
         return self._labels_of(self._infer(X)[0])
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (of a regressor, the prediction) of each instance, treated as a bag of its own.
 
-        A rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
-
-        Returns
-        -------
-        array of shape (n_instances,) or (n_instances, n_outputs)
-            Instances are in the order of ``as_bags(X).instances``.
+        The result has shape (n_instances,) or (n_instances, n_outputs), in the order of ``as_bags(X).instances``. A
+        rule that counts, such as ``AT LEAST 3 A is high``, asks an instance whether it is one of those.
 
         Notes
         -----
-        A bag of one instance has the value of its instance. The value of a larger bag is not the maximum of its
-        instances' values and need not even lie between them: instances are aggregated rule by rule (Layer 3) before
-        rules are weighed against each other (Layer 4), so a bag may fire a combination of rules that none of its
-        instances fires. Where a rule fires, the following holds:
-
-        - A rule's firing strength for a bag lies between the least and the greatest truth of the bag's instances. It
-          equals the greatest for ``aggregation="max"`` or an infinite ``alpha``, and is at least the greatest for
-          ``"algebraic"`` and ``"bounded"``.
-        - With ``order=0`` and normalized strengths, the values of bags and instances lie between the least and the
-          greatest conclusion of any rule.
-        - If, in addition, ``alpha=0`` averages the instances (``aggregation="softmax"``), a bag's value is the mean
-          of its instances' values, each weighted by the sum of its truths over the rules; without normalization, the
-          plain mean. (For a single member.)
-        - With two rules, ``order=0``, normalized strengths and ``aggregation="max"``, a bag's value lies between the
-          least and the greatest value of its instances.
+        The value of a larger bag is not the maximum of its instances' values and need not even lie between them:
+        instances are aggregated rule by rule (Layer 3) before rules are weighed against each other (Layer 4), so a bag
+        may fire a combination of rules that none of its instances fires. With two rules, ``order=0``, normalized
+        strengths and ``aggregation="max"``, it does lie between them; with ``order=0`` and ``alpha=0``, it is the mean
+        of its instances' values, each weighted by the sum of its truths over the rules (of additive rules, not
+        weighted).
 
         Examples
         --------
@@ -271,25 +254,27 @@ class RuleModel(ABC):
     def _bags_to_read(self, X: Any) -> Bags:
         """Return ``X`` as bags that the members can infer, if the estimator is fitted and knows their features."""
 
-    def explain(self, X: Any, bag: Any = None, *, output: str | None = None) -> Explanation:
+    def explain(
+        self, X: Any, bag: Any = None, *, position: int | None = None, output: str | None = None
+    ) -> Explanation:
         """Explain the prediction for a bag.
 
         Parameters
         ----------
         X : Bags, or anything `as_bags` accepts
-            A single bag, as in ``[instances]``, or several, of which ``bag`` selects one.
-        bag : id or position, optional
-            The bag to explain. An integer is an id if the ids are numbers, otherwise a position.
+            A single bag, as in ``[instances]``, or several, of which ``bag`` or ``position`` selects one.
+        bag : id, optional
+            The bag to explain, by its id. The bags of a list are numbered from 0.
+        position : int, optional
+            The bag to explain, by its position.
         output : str, optional
-            The output to explain, one of ``rules_.output_names``. Default: that of the predicted class; for a
-            regressor, the first.
+            One of ``rules_.output_names``. Default: that of the predicted class; for a regressor, the first.
 
         Returns
         -------
         Explanation
-            The rules sorted by contribution, each with its witness instance and that instance's memberships, and the
-            prediction without the witness. Print it, call ``to_dict()``, or plot it with
-            `fuzzymil.plots.ExplanationDisplay`.
+            The rules sorted by contribution, each with its witness instance, and the prediction without the witness.
+            Print it, call ``to_dict()``, or plot it with `fuzzymil.plots.ExplanationDisplay`.
 
         Examples
         --------
@@ -306,16 +291,13 @@ class RuleModel(ABC):
         True
         """
         bags = self._bags_to_read(X)
-        return explain(self.members_, bags, bag, output=output, reading=self._reading(), coverage=self.coverage_)
+        reading = self._reading()
+        return explain(
+            self.members_, bags, bag, position=position, output=output, reading=reading, coverage=self.coverage_
+        )
 
     def explain_many(self, X: Any, *, output: str | None = None) -> list[Explanation]:
-        """Explain the prediction for every bag.
-
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        output : str, optional
-            See `explain`.
+        """Explain the prediction for every bag, as `explain` does.
 
         Examples
         --------
@@ -418,8 +400,12 @@ class Committee(RuleModel):
         return np.asarray(np.mean([infer_output(rules, plain) for rules in members], axis=0))
 
     def _bags_to_read(self, X: Any) -> Bags:
-        bags = complete_bags(self, X, allow_missing=self.missing != "error")
-        bags = compare_features(self, bags)
+        bags = compare_features(self, complete_bags(self, X, allow_missing=self.missing != "error"))
+        if bags.n_bags > 1 and depth(X) == 2 and self.coverage_ is not None and self.coverage_.quantiles[0, -1] > 1:
+            warn_user(
+                f"Each of the {bags.n_bags} rows of X counts as a bag, but the training bags had up to "
+                f"{self.coverage_.quantiles[0, -1]:g} instances. If these rows are one bag, pass [X]."
+            )
         # Names are compared; rules of unnamed features must not look for "x1".
         columns = bags.columns if hasattr(self, "columns_") else None
         instances = bags.instances if bags.sparse is None else bags.sparse

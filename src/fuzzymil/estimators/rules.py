@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError
+from fuzzymil._utils.errors import EvidenceWarning, InputError, ParameterError, described, warn_user
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators.base import (
     BagClassifier,
@@ -29,8 +29,8 @@ from fuzzymil.estimators.inputs import MISSING, bag_labels, holds_classes, recor
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.explain.coverage import Coverage, used_features
-from fuzzymil.learn.choose import DataDiagnosis, choose_rules, diagnose, informative_features
-from fuzzymil.learn.train.partition import sampled_by_class
+from fuzzymil.learn.choose import DataDiagnosis, Limits, choose_rules, diagnose, informative_features
+from fuzzymil.learn.choose.points import with_points
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures
 from fuzzymil.rules import RuleBase
@@ -43,11 +43,17 @@ class _RuleLearner(Learner):
     max_conditions: int | None
     n_estimators: int
 
+    cv: int
+    n_jobs: int | None
+    points: bool = False
+
     checks: ClassVar[Mapping[str, Check]] = {
         "max_rules": either(None, otherwise=integer(1)),
         "max_conditions": either(None, otherwise=integer(1)),
         "missing": choice(MISSING),
         "n_estimators": integer(1),
+        "cv": integer(2),
+        "n_jobs": either(None, otherwise=instance(numbers.Integral, "an integer or None")),
         "verbose": either(True, False, otherwise=integer(0)),
         "random_state": either(
             None, otherwise=instance((numbers.Integral, np.random.RandomState), "an integer or None")
@@ -57,7 +63,7 @@ class _RuleLearner(Learner):
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose rules that explain the labels of bags.
 
         Parameters
@@ -68,35 +74,43 @@ class _RuleLearner(Learner):
             Label of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag. Default: equal weights.
+        groups : array of shape (n_bags,), optional
+            Bags of the same group, for example of one person, are held out together where sizes are compared.
         """
         self._check_settings()
         if isinstance(X, BagStream):
+            if groups is not None:
+                raise InputError("The bags of a stream have no groups yet: leave groups out.")
             summary = summarize_stream(self, X, y, sample_weight)
             bags, labels = summary.sample
-            features, overview, rng = _Features(bags, bags), summary.overview, check_random_state(self.random_state)
+            features, overview = _Features(bags, bags), summary.overview
+            n_bags = len(summary.labels.groups)
             _require_all_classes(summary.labels, labels)
         else:
             everything = self._bags_to_learn_from(X)
             require_bags(everything.n_bags)
             labels = self._encode(everything, y, sample_weight)
-            features, rng = _Features.of(everything, labels), check_random_state(self.random_state)
+            groups = None if groups is None else _numbered(groups, everything.n_bags)
+            features = _Features.of(everything, labels)
             overview = Overview(Measures.of_bags(features.bags), labels.targets, labels.weights)
-            bags, places, factors = sampled_by_class(features.bags, labels.groups)
-            labels = labels.only(places)
-            labels = dataclasses.replace(labels, weights=labels.weights * factors)
+            bags, n_bags = features.bags, everything.n_bags
+        points = bool(self.points)
+        if points and len(labels.outputs) != 1:
+            raise ParameterError(f"points need two classes, but there are {len(labels.outputs)}.")
+        scaling = self._scaling(overview.measures, overview.targets)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
             found = choose_rules(
                 bags,
                 labels.targets,
                 labels.weights,
                 labels.groups,
-                scaling=self._scaling(overview.measures, overview.targets),
+                scaling=scaling,
                 classes=labels.classes is not None,
                 outputs=labels.outputs,
-                n_rules=self.max_rules,
-                max_conditions=self.max_conditions,
+                limits=Limits(self.max_rules, self.max_conditions, self.cv, self.n_jobs),
                 n_members=self.n_estimators,
-                rng=rng,
+                rng=check_random_state(self.random_state),
+                groups=groups,
                 missing_values=self._stand_ins(bags),
                 may_ask_missing=self.missing == "condition",
                 progress=progress,
@@ -104,26 +118,48 @@ class _RuleLearner(Learner):
         record_features(self, features.everything)
         self._record_labels(labels)
         self.coverage_ = features.coverage(found.members)
-        self._set_rules([*map(features.widen, found.members)], functools.partial(_widened, features, found.initial))
-        self.held_out_costs_ = found.held_out_costs
-        self.n_bags_chosen_from_ = bags.n_bags
+        round_off = functools.partial(with_points, bags=bags, weights=labels.weights) if points else _same
+        self._set_rules([features.widen(round_off(rules)) for rules in found.members])
+        self.frontier_ = found.frontier.with_rules(lambda rules: features.widen(round_off(rules)))
+        if self.n_estimators == 1:
+            self._members = [self.frontier_[self.frontier_.chosen].rules]
+        self.n_bags_compared_ = found.n_compared, n_bags
         self.loss_ = found.cost
+        doubt = self.frontier_.doubt
+        if doubt:
+            warn_user(doubt, EvidenceWarning)
         return self
 
-    def _set_rules(
-        self, members: Sequence[RuleBase], initial: RuleBase | Callable[[], RuleBase], *, edited: bool = False
-    ) -> None:
-        self._members = [*members]
-        self._initial = initial
-        self._edited = edited  # not by `fit`: a report does not cross-validate such rules
+    def at(self, n_rules: int) -> Self:
+        """Return the same model with another number of rules, from the frontier: nothing is fitted.
 
-    @property
-    def initial_rules_(self) -> RuleBase:
-        """The rules of the first member before their sets were refined."""
+        Parameters
+        ----------
+        n_rules : int
+            Maximum number of rules. The largest stored size up to it is used; ``frontier_.chosen`` of the copy tells
+            which one that is.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleClassifier
+        >>> from fuzzymil.datasets import make_planted
+        >>> bags = make_planted("either", n_bags=100, n_noise=2, random_state=0)
+        >>> model = RuleClassifier(random_state=0).fit(bags)
+        >>> model.rules_.n_rules, model.at(1).rules_.n_rules
+        (2, 1)
+        """
         check_is_fitted(self)
-        if not isinstance(self._initial, RuleBase):  # made on first use: few need it
-            self._initial = self._initial()
-        return self._initial
+        if not isinstance(n_rules, numbers.Integral):
+            raise ParameterError(f"n_rules must be an integer, got {described(n_rules)}.")
+        frontier = self.frontier_
+        model = copy.copy(self)
+        model.frontier_ = dataclasses.replace(frontier, chosen=frontier.place(int(n_rules)))
+        model._set_rules([model.frontier_[model.frontier_.chosen].rules])
+        return model
+
+    def _set_rules(self, members: Sequence[RuleBase], *, edited: bool = False) -> None:
+        self._members = [*members]
+        self._edited = edited  # not by `fit`: a report does not cross-validate such rules
 
     def with_rules(self, rules: RuleBase) -> Self:
         """Return a fitted copy that predicts with other rules, for example edited, simplified or trained ones.
@@ -146,20 +182,23 @@ class _RuleLearner(Learner):
         """
         rules = self._suitable(rules)
         model = copy.copy(self)
-        model._set_rules([rules], self.initial_rules_, edited=True)
+        model._set_rules([rules], edited=True)
         return model
-
-    def __getstate__(self) -> dict[str, Any]:
-        if hasattr(self, "_initial"):
-            self._initial = self.initial_rules_  # copies and pickles do not carry the training bags
-        return dict(super().__getstate__())
 
     def __sklearn_is_fitted__(self) -> bool:
         return bool(getattr(self, "_members", ()))
 
 
-def _widened(features: _Features, initial: Callable[[], RuleBase]) -> RuleBase:
-    return features.widen(initial())
+def _same(rules: RuleBase) -> RuleBase:
+    return rules
+
+
+def _numbered(groups: Any, n_bags: int) -> Array:
+    """Return the number of each bag's group."""
+    found = np.asarray(groups, dtype=object)
+    if found.shape != (n_bags,):
+        raise InputError(f"groups must have one entry for each of the {n_bags} bags, got shape {found.shape}.")
+    return np.unique(found.astype(str), return_inverse=True)[1]
 
 
 class _Features(NamedTuple):
@@ -210,11 +249,12 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     Parameters
     ----------
     max_rules : int or None, default None
-        Maximum number of rules; None: 50. Usually a few suffice.
+        Maximum number of rules; None: 200, of which mostly few are chosen.
     max_conditions : int or None, default None
-        Maximum number of conditions in a rule. Rules have at most three anyway, except for those that compare
-        instances with a prototype in all features; these are only chosen where they explain more bags, and never with
-        a ``max_conditions`` below the number of features.
+        Maximum number of conditions in a rule: at most 3, which is also meant by None.
+    points : bool, default False
+        Whether rules conclude whole points, at most 10, as on an index card; only for two classes. See
+        ``rules_.score_table()``.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "condition": as "median", and
@@ -224,8 +264,12 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     pos_label : label or None, default None
         Of two classes, the positive one, whose logit the rules add up to. None: the one that sorts last.
     n_estimators : int, default 1
-        Number of rule bases whose outputs are averaged; they differ in the folds of cross-validation and in the
-        prototypes that are compared. 1 keeps the model readable.
+        Number of rule bases whose outputs are averaged; all but the first are chosen with random weights of the bags. 1
+        keeps the model readable.
+    cv : int, default 5
+        Number of parts of the bags that are held out in turn, to compare numbers of rules.
+    n_jobs : int or None, default None
+        Number of processes that share these; None: 1, -1: one for every core.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -237,16 +281,13 @@ class RuleClassifier(BagClassifier, _RuleLearner):
         The chosen rules, in the units of the data; with several members, those of the first.
     members_ : list of RuleBase
         All members. Predictions average their outputs.
-    initial_rules_ : RuleBase
-        ``rules_`` before their sets were refined.
-    held_out_costs_ : dict
-        Mean cross-entropy on held-out bags of each kind of candidates, and without any rule ("no rules"). Empty with
-        fewer than ten bags, or a single bag in one of two classes.
-    n_bags_chosen_from_ : int
-        Number of bags that candidates were compared on; not saved. If all bags have more than 50,000 instances
-        together, this is a sample in which every class has its share.
+    frontier_ : Frontier
+        The best rule base of each size, and what held-out bags say of it; ``at`` returns a model with another size.
+    n_bags_compared_ : (int, int)
+        Number of bags that candidates were compared on, and of all bags; not saved. Of more than 6,000 bags, the first
+        is a sample in which every class has its share. Conclusions and sets are fitted to all bags.
     loss_ : float
-        Mean cross-entropy of the first member on these bags; not saved.
+        Mean cross-entropy of the first member on the training bags; not saved.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -264,11 +305,13 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     Notes
     -----
     Candidates are conditions on single features with a quantifier over the instances (SOME, AT LEAST k, ON AVERAGE),
-    the number of instances, conjunctions of up to three conditions on the same instance, and prototypes in all
-    features. A path of L1-penalized fits selects few of them; cross-validation on the bags given to `fit` decides how
-    strong the penalty is, which kind of candidates is used and how many rules are kept, in favor of fewer and shorter
-    rules. Then the sets are refined by gradient. The outputs of the rules add up to the logit of the positive class,
-    or to one logit per class (``rules_.normalize`` is False).
+    the number of instances, and conjunctions of up to three conditions. A forward search adds one of them after the
+    other, fits all conclusions together under a ridge, and so gives the best rule base of 1, 2, 3, 5, 8 ... rules that
+    it finds. Cross-validation inside the bags given to `fit` tells how good each size is. The fewest rules are chosen
+    that are about as good as the best: within a standard error of it, and a small part of what it explains.
+    Without evidence that rules help, there are none. The sets of the rules are then moved together with their
+    conclusions, by gradient. The outputs of the rules add up to the logit of the positive class, or to one logit per
+    class (``rules_.normalize`` is False).
 
     Examples
     --------
@@ -276,21 +319,28 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     >>> bags = make_planted("count", 100, n_noise=3, random_state=0)
     >>> model = RuleClassifier(random_state=0).fit(bags)
     >>> print(model.rules_)
-    Default: y = -5.1...
-    Rule 1: IF AT LEAST 3 A is high THEN y += 10...
+    Default: y = -3.9...
+    Rule 1: IF AT LEAST 3 A is high THEN y += 7.7...
     """
 
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
+    points: bool = False
     missing: str = "median"
     class_weight: Any = None
     pos_label: Any = None
     n_estimators: int = 1
+    cv: int = 5
+    n_jobs: int | None = None
     verbose: bool = False
     random_state: Any = None
 
     _loss = _intended_loss = "cross_entropy"
-    checks: ClassVar[Mapping[str, Check]] = {**_RuleLearner.checks, **BagClassifier.class_checks}
+    checks: ClassVar[Mapping[str, Check]] = {
+        **_RuleLearner.checks,
+        **BagClassifier.class_checks,
+        "points": either(True, False, otherwise=instance(np.bool_, "True or False")),
+    }
 
 
 @loadable
@@ -302,14 +352,16 @@ class RuleRegressor(BagRegressor, _RuleLearner):
 
     Parameters
     ----------
-    max_rules : int or None, default None
-        Maximum number of rules; None: 50. Usually a few suffice.
-    max_conditions : int or None, default None
-        Maximum number of conditions in a rule; see `RuleClassifier`.
+    max_rules, max_conditions : int or None, default None
+        Maximum number of rules, and of conditions in a rule; see `RuleClassifier`.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means; see `RuleClassifier`.
     n_estimators : int, default 1
         Number of rule bases whose outputs are averaged; 1 keeps the model readable.
+    cv : int, default 5
+        Number of parts of the bags that are held out in turn; see `RuleClassifier`.
+    n_jobs : int or None, default None
+        Number of processes that share these.
     verbose : bool, default False
         Whether to show a progress bar.
     random_state : int, RandomState or None, default None
@@ -321,15 +373,12 @@ class RuleRegressor(BagRegressor, _RuleLearner):
         The chosen rules, in the units of the data; with several members, those of the first.
     members_ : list of RuleBase
         All members. Predictions average their outputs.
-    initial_rules_ : RuleBase
-        ``rules_`` before their sets were refined.
-    held_out_costs_ : dict
-        Half the mean squared error of standardized targets on held-out bags, for each kind of candidates, and without
-        any rule ("no rules"). Empty with fewer than ten bags.
-    n_bags_chosen_from_ : int
-        Number of bags that candidates were compared on; see `RuleClassifier`.
+    frontier_ : Frontier
+        The best rule base of each size, and what held-out bags say of it; ``at`` returns a model with another size.
+    n_bags_compared_ : (int, int)
+        Number of bags that candidates were compared on, and of all bags; see `RuleClassifier`.
     loss_ : float
-        Half the mean squared error of standardized targets on these bags; not saved.
+        Half the mean squared error of standardized targets on the training bags; not saved.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features,)
@@ -349,6 +398,8 @@ class RuleRegressor(BagRegressor, _RuleLearner):
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
     missing: str = "median"
     n_estimators: int = 1
+    cv: int = 5
+    n_jobs: int | None = None
     verbose: bool = False
     random_state: Any = None
 
@@ -415,13 +466,11 @@ def diagnose_data(
     model._check_settings()
     everything = model._bags_to_learn_from(bags)
     labels = model._encode(everything, y, None)
-    _, places, _ = sampled_by_class(everything, labels.groups)
     with counting_bar("Comparing methods", enabled=bool(verbose)) as progress:
         return diagnose(
             everything,
             labels.targets,
             labels.groups,
-            places=places,
             labels=None if labels.classes is None else labels.classes.tolist(),
             scaling=model._scaling(Measures.of_bags(everything), labels.targets),
             outputs=labels.outputs,

@@ -30,9 +30,8 @@ from fuzzymil.explain.explanation import (
 )
 from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.missing import missing_degrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS
-from fuzzymil.inference.premises import HEDGES
+from fuzzymil.inference.premises import HEDGES, missing_degrees
 from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
@@ -64,10 +63,8 @@ class Reading:
 
     Parameters
     ----------
-    predict : callable
-        Maps outputs (n_bags, n_outputs) to predictions, one per bag.
-    probability : callable, optional
-        Maps outputs to probabilities (n_bags, n_classes).
+    predict, probability : callable
+        Map outputs (n_bags, n_outputs) to predictions, one per bag, and to probabilities (n_bags, n_classes), if any.
     classes : sequence, optional
         The classes of a classifier: two for a single output, otherwise one per output.
     threshold : float
@@ -99,6 +96,7 @@ def explain(
     bags: Any,
     bag: Any = None,
     *,
+    position: int | None = None,
     output: str | None = None,
     reading: Reading = NUMBERS,
     coverage: Coverage | None = None,
@@ -110,9 +108,11 @@ def explain(
     rules : RuleBase, or sequence of these
         If there are several, their outputs are averaged.
     bags : Bags, or anything `as_bags` accepts
-        A single bag, for example ``[instances]``, or several bags of which ``bag`` selects one.
-    bag : id or position, optional
-        Which of several bags. An integer is an id if the ids are numbers, otherwise a position.
+        A single bag, for example ``[instances]``, or several, of which ``bag`` or ``position`` selects one.
+    bag : id, optional
+        Which of several bags, by its id. The bags of a list are numbered from 0.
+    position : int, optional
+        Which of several bags, by its position.
     output : str, optional
         The output to explain. Default: the output of the predicted class, or the first output of a regressor.
     reading : Reading
@@ -152,7 +152,7 @@ def explain(
     Without instance 0, sky would be 0.000553 (-0.592).
     Without instance 1, sky would be 1 (+0.407).
     """
-    one = select_bag(as_bags(bags), bag)
+    one = select_bag(as_bags(bags), bag, position)
     return explain_many(rules, one, output=output, reading=reading, coverage=coverage)[0]
 
 
@@ -331,32 +331,37 @@ def _counterfactuals(
 # ---------------------------------------------------------------------- which bag, which output
 
 
-def select_bag(bags: Bags, bag: Any = None) -> Bags:
-    """Return one of several bags, given by id or position, as `Bags` of length 1.
+def select_bag(bags: Bags, bag: Any = None, position: int | None = None) -> Bags:
+    """Return one of several bags, given by its id or by its position, as `Bags` of length 1.
 
-    An integer is an id if the ids are numbers, otherwise a position. Not needed if there is only one bag.
+    Neither is needed if there is only one bag.
 
     Examples
     --------
-    >>> select_bag(Bags.from_list([[[1.0]], [[2.0], [3.0]]], ids=["a", "b"]), "b").n_instances
-    2
+    >>> bags = Bags.from_list([[[1.0]], [[2.0], [3.0]]], ids=["a", "b"])
+    >>> select_bag(bags, "b").n_instances, select_bag(bags, position=0).n_instances
+    (2, 1)
     """
+    ids = bags.ids.tolist()
+    if bag is not None and position is not None:
+        raise ParameterError("bag is an id and position a position: pass one of them.")
+    if position is not None:
+        if not isinstance(position, numbers.Integral) or not -len(ids) <= int(position) < len(ids):
+            raise InputError(f"There is no position {position!r:.60}: positions range from 0 to {len(ids) - 1}.")
+        return bags[[int(position)]]
     if bag is None:
-        if bags.n_bags > 1:
-            hint = " (Pass a single bag with several instances as [array].)" if bags.n_bags == bags.n_instances else ""
+        if len(ids) > 1:
+            hint = " (Pass a single bag with several instances as [array].)" if len(ids) == bags.n_instances else ""
             raise InputError(
-                f"X has {bags.n_bags} bags: select one by its id or position, for example "
-                f"bag={_scalar(bags.ids[0])!r}, or use explain_many.{hint}"
+                f"X has {len(ids)} bags: select one by its id, for example bag={_scalar(bags.ids[0])!r}, or by its "
+                f"position, position=0, or use explain_many.{hint}"
             )
         return bags
-    ids = bags.ids.tolist()
-    numbered = all(isinstance(known, numbers.Number) for known in ids)
-    if isinstance(bag, numbers.Integral) and not numbered:
-        if not -len(ids) <= int(bag) < len(ids):
-            raise InputError(f"No bag at position {bag}: positions range from 0 to {len(ids) - 1}.")
-        return bags[[int(bag)]]
     if bag not in ids:
-        raise InputError(f"No bag {bag!r}; the bags are {listed(ids)}.{did_you_mean(bag, map(str, ids))}")
+        hint = did_you_mean(bag, map(str, ids))
+        if isinstance(bag, numbers.Integral) and -len(ids) <= int(bag) < len(ids):
+            hint = f" For the bag at this position, pass position={bag}."
+        raise InputError(f"No bag {bag!r:.60}; the bags are {listed(ids)}.{hint}")
     return bags[[ids.index(bag)]]
 
 
@@ -397,14 +402,8 @@ class Member:
         self.base, self.found, self.bags = base, found, bags
         self.params, self.masks, self.operators = base.compile()
         self.texts = base.statements()
-        self.part_texts = list(map(_text, base.parts))
-        self.asked = [
-            [
-                (each, inside != part.negated)
-                for each, inside in zip(conditions(part.premise), negations(part.premise), strict=True)
-            ]
-            for part in base.parts
-        ]
+        self.part_texts = [printer.premise_text(part.expression) for part in base.parts]
+        self.asked = [list(_asked(part)) for part in base.parts]
         self.missing = missing_degrees(self.params.sets, self.masks, self.params.missing_values)
         given = matched(base, bags)
         self.given, self.seen = given.instances, clipped(base, given).instances
@@ -450,12 +449,12 @@ class Member:
         shares = [self._shares(p, log_truth[:, p]) for p in range(len(base.parts))]
         chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(base.parts)]
         met = iter(self._conditions([(p, start + i) for p, instances in enumerate(chosen) for i in instances]))
-        own = [
-            [float(log_degrees[p]) for p, part in enumerate(base.parts) if part.rule == r] for r in range(base.n_rules)
-        ]
+        degrees: list[list[float]] = [[] for _ in base.rules]
+        for part, degree in zip(base.parts, log_degrees.tolist(), strict=True):
+            degrees[part.rule].append(degree)
         deciding = [
-            0 if len(degrees) == 1 else _decides(base, rule.premise, degrees)
-            for rule, degrees in zip(base.rules, own, strict=True)
+            0 if len(own) == 1 else _decides(base, rule.premise, own)
+            for rule, own in zip(base.rules, degrees, strict=True)
         ]
         source = self.bags.source
         found: list[list[PartExplanation]] = [[] for _ in base.rules]
@@ -620,10 +619,10 @@ def _select_witnesses(part: Part, log_truth: Array, shares: Array) -> list[int]:
     return [int(np.lexsort((-log_truth, -shares))[0])]
 
 
-def _text(part: Part) -> str:
-    """Return a part as it is written in its rule."""
-    whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
-    return printer.premise_text(whole)
+def _asked(part: Part) -> Iterator[tuple[Is, bool]]:
+    """Yield the conditions of a part, and whether each is inside an odd number of NOTs."""
+    for condition, inside in zip(conditions(part.premise), negations(part.premise), strict=True):
+        yield condition, inside != part.negated
 
 
 def _decides(base: RuleBase, asked: Expression, degrees: Sequence[float]) -> int | None:

@@ -87,7 +87,7 @@ class Importance:
     >>> bags = make_two_concepts(random_state=3)
     >>> found = RuleClassifier(random_state=0).fit(bags[::2]).importance(bags[1::2])
     >>> sorted(feature.name for feature in found.features), [rule.name for rule in found.rules]
-    (['x1', 'x2'], ['Rule 1', 'Rule 2'])
+    (['x1', 'x2'], ['Rule 2', 'Rule 1'])
     >>> print(found.basis)
     Measured on 75 bags that the model was not trained on.
     """

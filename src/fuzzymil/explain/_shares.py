@@ -92,8 +92,7 @@ SHARES: dict[str, Callable[[Array, Array], Array]] = {
 def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) -> Array:
     """Return the logarithm of ``r_i * dw/dr_i``, what instance i contributes to the strength w to first order.
 
-    ``joined`` takes log-truths (i, r) and their grouping, and returns the log strength (1, r). Where it is flat
-    (exactly zero, or saturated), the instances with the greatest truth share it evenly.
+    Where that is flat (exactly zero, or saturated), the instances with the greatest truth share it evenly.
     """
     import jax  # only operators that users add are attributed by their gradient
     import jax.numpy as jnp
@@ -109,9 +108,7 @@ def _by_gradient(joined: Callable[[jax.Array, Any], jax.Array], log_r: Array) ->
 def instance_shares(aggregation: str, log_truth: Array, alpha: npt.ArrayLike) -> Array:
     """Return the share of each instance of a bag in the firing strength of each rule, (n_instances, n_rules).
 
-    Given are log-truths of this shape, where ``-inf`` means exactly zero, and the aggregation's sharpness ``alpha``, a
-    number or (n_rules,). Shares are nonnegative; each column sums to one. Where a rule is exactly zero, the instances
-    that are exactly zero, and so keep it at zero, share evenly.
+    Each column sums to one. Where a rule is exactly zero, the instances that keep it at zero share evenly.
     """
     alpha = np.asarray(alpha, float)
     if aggregation in SHARES:
@@ -150,10 +147,7 @@ QUANTIFIER_SHARES: dict[str, Callable[[Array, int], Array]] = {
 
 
 def quantifier_shares(quantifier: str, count: int | None, log_truth: Array) -> Array:
-    """Return the share (n_instances,) of each instance of a bag in the degree to which a quantified part holds.
-
-    Given are log-truths of this shape, where ``-inf`` means exactly zero, and the count of a quantifier that counts.
-    """
+    """Return the share (n_instances,) of each instance of a bag in the degree to which a quantified part holds."""
     if quantifier in QUANTIFIER_SHARES:
         return QUANTIFIER_SHARES[quantifier](log_truth, count or 1)
     joined = QUANTIFIERS[quantifier]

@@ -40,42 +40,24 @@ _PRINT = 6  # bytes of a fingerprint: two of a million bags are alike with a pro
 
 
 class Measured(NamedTuple):
-    """Coverage of bags, and what makes each of them unusual; all of shape (n_bags,).
-
-    The ``column`` of the most unusual value is -1 if that is the number of instances; the ``instance`` with it is 0
-    then. The ``value`` is NaN if all values of the bag are missing; it is unusually ``high`` or low. The ``share`` of
-    the training values is at least as high (or low); 0 outside the training range.
-    """
+    """Coverage of bags, and the most unusual value of each; all of shape (n_bags,)."""
 
     coverage: Array
-    column: Array
+    column: Array  # -1 if what is most unusual is the number of instances
     instance: Array
-    value: Array
-    high: Array
-    share: Array
+    value: Array  # NaN if all values of the bag are missing
+    high: Array  # rather than low
+    share: Array  # of the training values that are at least as high, or low; 0 outside their range
 
 
 @dataclasses.dataclass(frozen=True)
 class Unusual:
     """What is most unusual about a bag, compared with the training bags: one of its values, or its size.
 
-    Attributes
-    ----------
-    instance : int or None
-        Position in the bag of the instance with the value; None for the number of instances.
-    feature : str or None
-        Name of the feature; None for the number of instances.
-    value : float
-    high : bool
-        Whether the value is unusually high rather than low.
-    share : float
-        Share of the training values that are at least as high (or low); 0 outside their range.
-    limits : (float, float)
-        The least and the greatest training value.
-    shown : str or None
-        The value as a person writes it, if it is a category, a date or a time of day.
-    shown_limits : (str, str) or None
-        The limits likewise; None for a category, which has none.
+    The ``value`` of a ``feature`` of an ``instance`` (a position in the bag; both None for the number of instances) is
+    unusually ``high``, rather than low: a ``share`` of the training values is at least as extreme, 0 outside their
+    ``limits``. Categories, dates and times of day are also ``shown`` as a person writes them, with their limits
+    (``shown_limits``; categories have none).
 
     Examples
     --------
@@ -131,8 +113,7 @@ class Coverage:
         other bags: the share of values at least as extreme or, outside their range, minus the distance from it in
         units of its length.
     prints : frozenset of str, or None
-        Fingerprints of the training bags, at most 1,000 of them, by which they are recognized; None if they were not
-        recorded.
+        Fingerprints of at most 1,000 training bags, by which they are recognized; None if they were not recorded.
 
     Examples
     --------
@@ -260,20 +241,12 @@ def _compared(bags: Bags, columns: tuple[int, ...], quantiles: Array | None = No
 
 
 def used_features(members: Iterable[RuleBase]) -> list[int]:
-    """Return the features that rules use in their conditions or conclusions, in order.
-
-    ``members``: with the same features.
-    """
+    """Return the features that rules with the same features use in their conditions or conclusions, in order."""
     used: set[int] = set()
     for rules in members:
         asked = {condition.variable for rule in rules.rules for condition in rule.conditions}
-        asked |= {
-            name
-            for output in rules.outputs
-            for term in output.terms.values()
-            if isinstance(term, Formula)
-            for name in term.names
-        }
+        terms = (term for output in rules.outputs for term in output.terms.values())
+        asked |= {name for term in terms if isinstance(term, Formula) for name in term.names}
         used |= {d for d, name in enumerate(rules.feature_names) if name in asked}
         used |= set(np.flatnonzero((rules.coefs[:, :, 1:] != 0).any(axis=(0, 1))).tolist())
     return sorted(used)

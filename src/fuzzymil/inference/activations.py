@@ -41,10 +41,9 @@ def use_engine(name: str) -> contextlib.AbstractContextManager[None]:
     name : {"auto", "numpy", "jax"}
         NumPy answers at once. JAX must be imported and compiles a program for each size of the data, which takes
         seconds, but then it is several times faster and uses GPUs. "auto", the default, uses NumPy unless the data are
-        large: instances x rules x features above 17 million, or 67 million as long as nothing has imported JAX
-        (conditions instead of features if sets are not all Gaussian or joined by their product). The environment
-        variable ``FUZZYMIL_ENGINE`` sets it for a whole process. Rules with quantifiers always use NumPy, and training
-        always uses JAX, whatever was chosen. Without JAX (the extra ``train``), "auto" means NumPy.
+        large: instances x rules x features above 17 million, or 67 million as long as nothing has imported JAX. The
+        environment variable ``FUZZYMIL_ENGINE`` sets it for a whole process. Rules with quantifiers always use NumPy,
+        and training always uses JAX.
 
     Examples
     --------
@@ -142,13 +141,7 @@ class Activations:
 
 
 def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Activations:
-    """Run the six layers on bags.
-
-    Parameters
-    ----------
-    params, masks, operators
-        The compiled rule base; see `fuzzymil.RuleBase.compile`.
-    bags : Bags
+    """Run the six layers of a compiled rule base on bags; see `fuzzymil.RuleBase.compile`.
 
     Examples
     --------
@@ -172,14 +165,7 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
     log_truth, log_degrees, log_firing, strengths, rule_outputs, output = (
         np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True)
     )
-    return Activations(
-        normalized=strengths,
-        rule_outputs=rule_outputs,
-        output=output,
-        log_truth=log_truth,
-        log_degrees=log_degrees,
-        log_firing=log_firing,
-    )
+    return Activations(strengths, rule_outputs, output, log_truth, log_degrees, log_firing)
 
 
 def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
@@ -214,9 +200,7 @@ def _uncovered(log_firing: Array) -> Array:
     return np.asarray(zero.all(axis=1)) if zero.any() else np.zeros(len(zero), bool)  # most often there is none
 
 
-def _infer_part(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
-) -> tuple[Array, ...]:
+def _infer_part(params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int) -> list[Array]:
     """Run the layers in NumPy on some of the bags."""
     start, stop = bags.offsets[first], bags.offsets[last]
     offsets = bags.offsets[first : last + 1] - start
@@ -228,7 +212,7 @@ def _infer_part(
     grouping: Any = Each(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
     # In logarithms, -inf is an ordinary number. Operators that users add may be written for JAX alone.
     with np.errstate(all="ignore"), in_64_bit():
-        return tuple(np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known))
+        return [np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known)]
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:

@@ -46,22 +46,13 @@ COMBINERS: dict[str, Aggregation] = {}
 
 
 def register_aggregation(name: str, function: Aggregation, *, reads_alpha: bool = False) -> None:
-    """Add an operator that joins the truths of a bag's instances.
+    """Add an operator that joins the truths of a bag's instances; ``aggregation=`` selects it by its name.
 
-    Parameters
-    ----------
-    name : str
-        The value of ``aggregation=`` that selects it.
-    function : callable
-        Takes log-truths (i, r), a `Grouping` and alpha, and returns log firing strengths (b, r).
-    reads_alpha : bool
-        Whether alpha matters. If so, an infinite alpha means ``max`` (or ``min``, if negative) and never reaches
-        the function.
+    It takes log-truths (i, r), a `Grouping` and alpha, and returns log firing strengths (b, r). If it ``reads_alpha``,
+    an infinite alpha means ``max`` (or ``min``, if negative) and never reaches the function.
 
     Examples
     --------
-    The arithmetic mean, whatever alpha is:
-
     >>> import jax.numpy as jnp
     >>> def mean(log_r, grouping, alpha):
     ...     return log_sum_exp(log_r, grouping) - jnp.log(grouping.sizes())[:, None]
@@ -78,23 +69,9 @@ def register_aggregation(name: str, function: Aggregation, *, reads_alpha: bool 
 
 
 def register_combiner(name: str, function: Aggregation) -> None:
-    """Add an operator that joins the responses of a bag's instances.
+    """Add an operator that joins the responses of a bag's instances; ``conclusion_aggregation=`` selects it.
 
-    Parameters
-    ----------
-    name : str
-        The value of ``conclusion_aggregation=`` that selects it.
-    function : callable
-        Takes responses (i, r, k), a `Grouping` and alpha, and returns rule outputs (b, r, k).
-
-    Examples
-    --------
-    >>> def add(z, grouping, alpha):
-    ...     return grouping.sum(z)
-    >>> register_combiner("sum", add)
-    >>> list(COMBINERS)
-    ['softmax', 'mean', 'max', 'min', 'sum']
-    >>> del COMBINERS["sum"]
+    It takes responses (i, r, k), a `Grouping` and alpha, and returns rule outputs (b, r, k).
     """
     register(COMBINERS, "Combiner", name, function)
 
@@ -125,7 +102,8 @@ def softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array
     At alpha = 0 this is the mean; as alpha grows, it approaches the maximum.
     """
     xp = namespace(log_r)
-    found: jax.Array | None = engine_of(log_r).fast_softmax(log_r, grouping, alpha)
+    fast = getattr(engine_of(log_r), "fast_softmax", None)
+    found: jax.Array | None = None if fast is None else fast(log_r, grouping, alpha)
     return _weighted_mean(log_r, _scores(xp.exp(log_r), grouping, alpha), grouping) if found is None else found
 
 
@@ -156,7 +134,6 @@ def _count(marked: jax.Array, grouping: Grouping) -> jax.Array:
 def maximum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``max(r)``; the instances that reach it share the gradient evenly."""
     xp = namespace(log_r)
-    del alpha
     top = grouping.max(log_r)
     reaches = (log_r == grouping.spread(top)) & xp.isfinite(log_r)
     ties = grouping.sum(xp.asarray(reaches, dtype=log_r.dtype))
@@ -190,7 +167,6 @@ def add_up(log_r: jax.Array, grouping: Grouping, measure: LogFunction, inverse: 
 def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``1 - prod(1 - r)``: ``-log(1 - r)`` adds up."""
     xp = namespace(log_r)
-    del alpha
     return add_up(
         log_r,
         grouping,
@@ -202,7 +178,6 @@ def algebraic_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax
 def bounded_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return ``min(1, sum(r))``."""
     xp = namespace(log_r)
-    del alpha
     return xp.minimum(log_sum_exp(log_r, grouping), 0.0)
 
 
@@ -256,15 +231,10 @@ def _sizes(like: jax.Array, grouping: Grouping) -> jax.Array:
     return sizes.reshape(sizes.shape + (1,) * (like.ndim - 1))
 
 
-register_aggregation("softmax", softmax, reads_alpha=True)
-register_aggregation("softmax_relative", softmax_relative, reads_alpha=True)
-register_aggregation("softmax_log", softmax_log, reads_alpha=True)
-register_aggregation("max", maximum)
-register_aggregation("min", minimum)
-register_aggregation("algebraic", algebraic_sum)
-register_aggregation("bounded", bounded_sum)
-register_aggregation("lse", log_mean_exp, reads_alpha=True)
-register_aggregation("power", power_mean, reads_alpha=True)
+AGGREGATIONS |= {"softmax": softmax, "softmax_relative": softmax_relative, "softmax_log": softmax_log}
+AGGREGATIONS |= {"max": maximum, "min": minimum, "algebraic": algebraic_sum, "bounded": bounded_sum}
+AGGREGATIONS |= {"lse": log_mean_exp, "power": power_mean}
+SOFT_AGGREGATIONS |= {"softmax", "softmax_relative", "softmax_log", "lse", "power"}
 
 # ---------------------------------------------------------------------- Layer 5: signed responses
 
@@ -276,28 +246,14 @@ def combine_softmax(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.A
     return grouping.sum(weight * z) / one_if_zero(grouping.sum(weight))
 
 
-def combine_mean(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """Return the mean response of the bag."""
-    xp = namespace(z)
-    return combine_softmax(z, grouping, xp.zeros_like(alpha))
-
-
-def combine_max(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """Return the greatest response of the bag."""
-    return _zero_if_empty(maximum(z, grouping, alpha), grouping)
-
-
-def combine_min(z: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """Return the smallest response of the bag, the limit of S_alpha at minus infinity."""
-    return _zero_if_empty(-maximum(-z, grouping, alpha), grouping)
-
-
 def _zero_if_empty(values: jax.Array, grouping: Grouping) -> jax.Array:
     xp = namespace(values)
     return xp.where((grouping.sizes() == 0)[:, None, None], 0.0, values)
 
 
-register_combiner("softmax", combine_softmax)
-register_combiner("mean", combine_mean)
-register_combiner("max", combine_max)
-register_combiner("min", combine_min)
+COMBINERS |= {
+    "softmax": combine_softmax,
+    "mean": lambda z, grouping, alpha: combine_softmax(z, grouping, namespace(z).zeros_like(alpha)),
+    "max": lambda z, grouping, alpha: _zero_if_empty(maximum(z, grouping, alpha), grouping),
+    "min": lambda z, grouping, alpha: _zero_if_empty(-maximum(-z, grouping, alpha), grouping),
+}

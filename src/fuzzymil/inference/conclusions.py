@@ -14,8 +14,7 @@ Axes: b bags, p parts (a concluded set and its degree), c cells.
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,7 +76,7 @@ ACCUMULATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "max": lambda a, b, log_unit: namespace(a).maximum(a, b),
     "algebraic": _algebraic,
     "bounded": _bounded,
-    "sum": lambda a, b, log_unit: operator.add(a, b),
+    "sum": lambda a, b, log_unit: a + b,
 }
 
 
@@ -141,27 +140,13 @@ def _at_maximum(membership: Array) -> Array:
     return np.asarray(membership == membership.max(axis=1, keepdims=True))
 
 
-def mean_of_maxima(membership: Array, y: Array) -> Array:
-    """Mean of the values with the highest membership."""
-    return np.asarray(centroid(_at_maximum(membership).astype(float), y))
-
-
-def smallest_of_maxima(membership: Array, y: Array) -> Array:
-    """Smallest of the values with the highest membership."""
-    return np.asarray(y[_at_maximum(membership).argmax(axis=1)])
-
-
-def largest_of_maxima(membership: Array, y: Array) -> Array:
-    """Largest of the values with the highest membership."""
-    return np.asarray(y[::-1][_at_maximum(membership)[:, ::-1].argmax(axis=1)])
-
-
 DEFUZZIFIERS: dict[str, Callable[[Any, Any], Any]] = {
     "centroid": centroid,
     "bisector": bisector,
-    "mom": mean_of_maxima,
-    "som": smallest_of_maxima,
-    "lom": largest_of_maxima,
+    # the mean, the smallest and the largest of the values with the highest membership
+    "mom": lambda membership, y: centroid(_at_maximum(membership).astype(float), y),
+    "som": lambda membership, y: y[_at_maximum(membership).argmax(axis=1)],
+    "lom": lambda membership, y: y[::-1][_at_maximum(membership)[:, ::-1].argmax(axis=1)],
 }
 
 
@@ -188,12 +173,7 @@ def plain_suffices(log_degrees: Array, log_mu: Array, implication: str, accumula
 
 
 def defuzzify_plain(
-    degrees: Array,
-    mu: Array,
-    y: Array,
-    implication: str,
-    accumulation: str,
-    defuzzifier: Callable[[Array, Array], Array],
+    degrees: Array, mu: Array, y: Array, implication: str, accumulation: str, defuzzifier: Callable[[Any, Any], Any]
 ) -> Array:
     """Return the number (b,) for each bag's joined set over the values ``y`` (c,)."""
     limit, join = _LIMITS[implication], _JOINS[accumulation]
@@ -232,17 +212,13 @@ def defuzzify(
     if plain.any():
         degrees = np.exp(log_degrees[plain])
         found[plain] = defuzzify_plain(degrees, np.exp(log_mu), y, implication, accumulation, defuzzifier)
-    rest = np.flatnonzero(~plain)
-    for part in _chunks(len(rest), max(_CHUNK_VALUES // len(y), 1)):
-        membership, log_unit = join_sets(log_degrees[rest[part]], log_mu, implication, accumulation)
+    rest, size = np.flatnonzero(~plain), max(_CHUNK_VALUES // len(y), 1)
+    for part in (rest[first : first + size] for first in range(0, len(rest), size)):
+        membership, log_unit = join_sets(log_degrees[part], log_mu, implication, accumulation)
         alive = ~np.isneginf(log_unit[:, 0])
         if alive.any():
-            found[rest[part][alive]] = defuzzifier(membership[alive], y)
+            found[part[alive]] = defuzzifier(membership[alive], y)
     return found
-
-
-def _chunks(n: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, n, size))
 
 
 # ---------------------------------------------------------------------- what rules conclude, for training

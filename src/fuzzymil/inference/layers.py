@@ -41,9 +41,9 @@ from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import Conclusions, conclude
 from fuzzymil.inference.engines import engine_of
 from fuzzymil.inference.membership import family
-from fuzzymil.inference.missing import MissingDegrees, missing_degrees
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.inference.premises import (
+    MissingDegrees,
     Parts,
     Premises,
     first_sets,
@@ -51,6 +51,7 @@ from fuzzymil.inference.premises import (
     log_firing_of_parts,
     log_truth_of_parts,
     log_truth_of_premises,
+    missing_degrees,
 )
 from fuzzymil.inference.segments import Each, Grouping
 
@@ -68,7 +69,7 @@ class Params(NamedTuple):
     alpha: Numbers  # of Layer 3, () or (r,)
     conclusion_alpha: Numbers  # of Layer 5, ()
     default: Numbers = 0.0  # (k,): added to the output of additive rules; of others, the output where no rule fires
-    missing_values: Numbers = None  # (t, d): what a missing value stands for; see `fuzzymil.inference.missing`
+    missing_values: Numbers = None  # (t, d): what a missing value stands for; see `fuzzymil.inference.premises`
 
 
 Masks = dict[str, Numbers]
@@ -156,10 +157,9 @@ def layers_1_and_2(
         found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers, inverse, squares)
         return found if missing is None or known is None else found + _einsum("id,rd->ir", 1.0 - known, missing.log_mu)
 
-    if operators.premises is None and missing is None:
-        shared: jax.Array | None = engine_of(x).log_truth_of_conjunctions(
-            params.sets, masks, operators.t_norm, x, known
-        )
+    shared_sets = getattr(engine_of(x), "log_truth_of_conjunctions", None)
+    if shared_sets is not None and operators.premises is None and missing is None:
+        shared: jax.Array | None = shared_sets(params.sets, masks, operators.t_norm, x, known)
         if shared is not None:
             return shared
 
@@ -264,29 +264,18 @@ def forward(
     squares: jax.Array | None = None,
     log_truth: jax.Array | None = None,
 ) -> Layers:
-    """Run the six layers.
+    """Run the six layers on instances ``x`` (i, d), finite everywhere.
 
-    Parameters
-    ----------
-    params, masks, operators
-        The compiled rule base.
-    x : array of shape (i, d)
-        Instances; finite everywhere.
-    grouping : Grouping
-        Which instances belong to which bag.
-    known : array of shape (i, d), optional
-        1 where a value is known, 0 where it is missing. A missing value has the mean membership of
-        ``params.missing_values``, or 1 without these. In a first-order consequent it is replaced by their mean; without
-        these by the most typical value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
-    keep : array of shape (b, r), optional
-        Rule Dropout: 1 for the rules that take part, per bag.
-    renormalize : bool
-        With ``keep``: drop rules before Layer 4, so that the others share their strength. By default rule outputs are
-        silenced after Layer 4, as in the paper.
-    squares : array of shape (i, d), optional
-        See `fuzzymil.inference.engines.jax_gaussians.squares_of`.
-    log_truth : array of shape (i, p), optional
-        The result of `layers_1_and_2`, if it has been computed already.
+    ``known`` (i, d) is 1 where a value is known, 0 where it is missing. A missing value has the mean membership of
+    ``params.missing_values``, or 1 without these. In a first-order conclusion it is replaced by their mean; without
+    these by the most typical value of the rule's set, or, if the rule has no set for it, by the value in ``x``.
+
+    Rule Dropout: ``keep`` (b, r) is 1 for the rules that take part, per bag. The outputs of the others are silenced
+    after Layer 4, as in the paper; with ``renormalize``, they are dropped before it, so that the rest share their
+    strength.
+
+    ``squares`` (i, d): see `fuzzymil.inference.engines.jax_gaussians.squares_of`. ``log_truth`` (i, p): the result of
+    `layers_1_and_2`, if it has been computed already.
 
     Examples
     --------
@@ -371,9 +360,6 @@ def forward_to_sets(
     plain = dataclasses.replace(operators, conclusions=None)
     log_truth = layers_1_and_2(premises, kinds, plain, x, known, squares)
     _, log_firing = strengths_of(premises, plain, log_truth, grouping)
-    xp = namespace(log_firing)
-    found = [
-        conclude(params.sets, concluded, log_firing, params.default[k])
-        for k, concluded in enumerate(conclusions.outputs)
-    ]
-    return xp.stack(found, axis=1)
+    pairs = zip(conclusions.outputs, params.default, strict=True)
+    found = [conclude(params.sets, concluded, log_firing, default) for concluded, default in pairs]
+    return namespace(log_firing).stack(found, axis=1)

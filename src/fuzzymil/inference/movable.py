@@ -15,14 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.inference.engines.numpy import order_statistics
 from fuzzymil.inference.membership import MembershipFunction, Sigmoid, family
-from fuzzymil.inference.missing import missing_degrees
-from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts
+from fuzzymil.inference.premises import Form, Group, Parts, Place, log_truth_of_parts, missing_degrees
 
 _STEP = 0.3  # a move of 1 shifts a location by this many standard deviations of its feature
 _FARTHEST = 1e300  # a finite distance, instead of an infinite one, can be multiplied by 0
@@ -37,11 +35,9 @@ class Movable(Protocol):
     @property
     def n_moves(self) -> int:
         """Length of a move."""
-        ...
 
     def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
         """Return the truth (b, r) of the premises after a move, and how its derivatives become those of the move."""
-        ...
 
 
 class _Conditions(NamedTuple):
@@ -171,7 +167,7 @@ class MovablePremises:
         with np.errstate(over="ignore"):
             for each, values in self._thresholds:
                 parameters = each.moved(moves, self._unit[each.columns])
-                degrees[:, each.parts] = np.exp(_log_mu(each.family, values, parameters))
+                degrees[:, each.parts] = np.exp(each.family.log_mu(values, *parameters))
                 by_value.append((each, parameters, values))
         log_truth, by_instance = self._log_fixed, []
         for each, x, unknown, incidence in zip(self._conditions, self._x, self._unknown, self._incidence, strict=True):
@@ -223,12 +219,12 @@ class MovablePremises:
         self, conditions: _Conditions, x: Array, unknown: Array, parameters: tuple[Array, ...]
     ) -> Array:
         """Return log-memberships (i, c)."""
-        log_mu = _log_mu(conditions.family, x, parameters)
+        log_mu: Array = conditions.family.log_mu(x, *parameters)
         if not unknown.any():
             return log_mu
         if self._missing_values is None:
             return np.where(unknown, 0.0, log_mu)
-        each = _log_mu(conditions.family, self._missing_values[:, conditions.columns], parameters)
+        each: Array = conditions.family.log_mu(self._missing_values[:, conditions.columns], *parameters)
         return np.where(unknown, np.logaddexp.reduce(each, axis=0) - np.log(len(each)), log_mu)
 
     def _slopes(
@@ -236,13 +232,13 @@ class MovablePremises:
     ) -> Sequence[Array]:
         """Return the derivatives of log-memberships by each parameter, (i, c) each."""
         kind = conditions.family
-        slopes = kind.log_mu_slopes(x, *parameters)
+        slopes: Sequence[Array] = kind.log_mu_slopes(x, *parameters)
         if not unknown.any():
             return slopes
         theirs = [np.zeros(1)] * len(slopes)
         if self._missing_values is not None:
             values = self._missing_values[:, conditions.columns]
-            each = _log_mu(kind, values, parameters)
+            each = kind.log_mu(values, *parameters)
             share = np.exp(each - np.logaddexp.reduce(each, axis=0))
             theirs = [(share * own).sum(axis=0) for own in kind.log_mu_slopes(values, *parameters)]
         return [np.where(unknown, missing, own) for missing, own in zip(theirs, slopes, strict=True)]
@@ -290,129 +286,22 @@ def _movable_conditions(group: Group) -> tuple[list[int], Form]:
         leaves: tuple[Form, ...] = tuple(("is", n, (), group.form[1]) for n in range(len(group.families)))
     else:
         leaves = group.form[1:] if group.form[0] == "and" else (group.form,)
-    moves = [leaf[0] == "is" and not leaf[2] and _has_slopes(group.families[leaf[1]]) for leaf in leaves]
+    has_slopes = [family(k).log_mu_slopes is not MembershipFunction.log_mu_slopes for k in group.families]
+    moves = [leaf[0] == "is" and not leaf[2] and has_slopes[leaf[1]] for leaf in leaves]
     rest = (leaf for leaf, own in zip(leaves, moves, strict=True) if not own)
     return [leaf[1] for leaf, own in zip(leaves, moves, strict=True) if own], ("and", *rest)
 
 
-def _log_mu(kind: type[MembershipFunction], x: Any, parameters: tuple[Any, ...]) -> Array:
-    return np.asarray(kind.log_mu(x, *parameters))
-
-
-def _has_slopes(kind: str) -> bool:
-    return family(kind).log_mu_slopes is not MembershipFunction.log_mu_slopes
-
-
 def _log_truth_of_fixed(
-    groups: list[Group],
-    which: list[int],
-    sets: Mapping[str, tuple[Array, ...]],
-    masks: Mapping[str, Array],
-    instances: Array,
-    missing_values: Array | None,
+    groups: list[Group], which: list[int], sets: Any, masks: Any, instances: Array, missing_values: Array | None
 ) -> Array:
     """Return the log-truths (i, n) of what does not move in some parts."""
     place = {part: n for n, part in enumerate(which)}
     groups = [group._replace(rules=tuple(place[part] for part in group.rules)) for group in groups]
-    missing = np.isnan(instances)
-    x: Any = instances
-    known: Any = None
-    degrees = None
+    missing, x = np.isnan(instances), instances
+    known = degrees = None
     if missing.any():
         x, known = np.where(missing, 0.0, instances), 1.0 - missing
         degrees = missing_degrees(sets, masks, missing_values)
-    parts = Parts(tuple(groups), (), (), ())
-    found: Any = log_truth_of_parts(parts, dict(sets), dict(masks), "product", "algebraic", x, known, None, degrees)
-    return np.asarray(found)
-
-
-class MovableGaussians:
-    """Conjunctions of Gaussian sets over all features at once, joined over the instances by SOME or ON AVERAGE.
-
-    Values and derivatives are computed by matrix products, which is exact enough for standardized features.
-
-    Shapes: ``centers``, ``widths`` (r, d), ``offsets`` (b + 1,). ``quantifiers``: "some" or "on average", one per rule.
-    ``instances`` (i, d): standardized. ``missing_values`` (t, d): what a missing value stands for. None: it is near
-    every point.
-    """
-
-    def __init__(
-        self,
-        quantifiers: Sequence[str],
-        centers: Array,
-        widths: Array,
-        instances: Array,
-        offsets: Array,
-        missing_values: Array | None = None,
-    ) -> None:
-        self.centers, self.widths = centers, widths
-        self._starts, self._sizes = offsets[:-1], np.diff(offsets)
-        self._owner = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        self._average = np.array([name == "on average" for name in quantifiers], bool)
-        known = ~np.isnan(instances)
-        self._known = None if known.all() else known.astype(float)
-        self._missing_values = None if known.all() else missing_values
-        self._x = np.where(known, instances, 0.0)
-        self._squares = np.square(self._x)
-
-    @property
-    def n_moves(self) -> int:
-        """Two per feature of each rule: its center, and the logarithm of its width."""
-        return 2 * self.centers.size
-
-    def moved(self, moves: Array) -> tuple[Array, Array]:
-        """Return centers and widths after a move, (r, d) each."""
-        shift, wider = moves.reshape(2, *self.centers.shape)
-        return self.centers + _STEP * shift, self.widths * np.exp(wider)
-
-    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
-        """Return the truth (b, r) of the rules after a move, and how its derivatives become those of the move."""
-        centers, widths = self.moved(moves)
-        precision = 0.5 / np.square(widths)
-        x, starts, sizes = self._x, self._starts, self._sizes
-        constant: Array = np.square(centers) * precision
-        constant = constant.sum(axis=1) if self._known is None else self._known @ constant.T
-        # In place: these are by far the largest arrays, and to make another takes longer than to fill it.
-        log_truth = x @ (2 * centers * precision).T
-        log_truth -= self._squares @ precision.T
-        log_truth -= constant
-        np.minimum(log_truth, 0.0, out=log_truth)
-        unknown = None
-        if self._missing_values is not None and self._known is not None:
-            unknown = 1 - self._known
-            away = self._missing_values[:, None, :] - centers
-            each = -np.square(away) * precision
-            of_missing = np.logaddexp.reduce(each, axis=0)
-            share_of = np.exp(each - of_missing)  # how much each of the values counts
-            log_truth += unknown @ (of_missing - np.log(len(each))).T
-        truth = np.empty((len(sizes), len(centers)))
-        average = self._average
-        weights = np.exp(log_truth[:, average])
-        truth[:, average] = np.add.reduceat(weights, starts, axis=0) / sizes[:, None]
-        some = log_truth[:, ~average] if average.any() else log_truth
-        greatest = np.maximum.reduceat(some, starts, axis=0)
-        truth[:, ~average] = np.exp(greatest)
-
-        def pullback(slopes: Array) -> Array:
-            # How much each instance counts for each rule, as a sparse matrix (r, i).
-            rows = np.where(some == greatest[self._owner], np.arange(len(x))[:, None], len(x))
-            witnesses = np.minimum.reduceat(rows, starts, axis=0)
-            shape = (len(centers), len(x))
-            places = np.broadcast_to(np.flatnonzero(~average), witnesses.shape)
-            values = (slopes * truth)[:, ~average]
-            share = sparse.csr_matrix((values.ravel(), (places.ravel(), witnesses.ravel())), shape=shape)
-            if average.any():
-                mean = np.zeros(shape)
-                mean[average] = ((slopes[:, average] / sizes[:, None])[self._owner] * weights).T
-                share = sparse.csr_matrix(share + mean)
-            total = np.asarray(share.sum(axis=1)) if self._known is None else share @ self._known
-            near, nearer = share @ x, share @ self._squares
-            by_center = 2 * precision * (near - total * centers)
-            by_width = 2 * precision * (nearer - 2 * centers * near + total * np.square(centers))
-            if unknown is not None:
-                often = 2 * precision * (share @ unknown)
-                by_center += often * (share_of * away).sum(axis=0)
-                by_width += often * (share_of * np.square(away)).sum(axis=0)
-            return np.concatenate([_STEP * by_center.ravel(), by_width.ravel()])
-
-        return truth, pullback
+    given: Any = Parts(tuple(groups), (), (), ()), sets, masks, "product", "algebraic", x, known, None, degrees
+    return np.asarray(log_truth_of_parts(*given))

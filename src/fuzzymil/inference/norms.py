@@ -9,6 +9,7 @@ an ordinary number here, and ``-inf`` means exactly zero.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -45,41 +46,15 @@ DUAL: dict[str, str] = {}
 
 
 def register_s_norm(name: str, function: LogFunction) -> None:
-    """Add an S-norm.
-
-    Parameters
-    ----------
-    name : str
-        The value of ``s_norm=`` that selects it.
-    function : callable
-        Takes log-degrees (..., p) and returns log-truths (...).
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> def severe_sum(log_mu):
-    ...     several = (log_mu > -jnp.inf).sum(axis=-1) > 1
-    ...     return jnp.where(several, 0.0, log_mu.max(axis=-1))
-    >>> register_s_norm("severe", severe_sum)
-    >>> float(S_NORMS["severe"](jnp.log(jnp.array([0.2, 0.3]))))
-    0.0
-    >>> del S_NORMS["severe"]
-    """
+    """Add an S-norm, a function of log-degrees (..., p) to log-truths (...); ``s_norm=`` selects it by its name."""
     register(S_NORMS, "S-norm", name, function)
 
 
 def register_t_norm(name: str, function: LogFunction, dual: str | None = None) -> None:
-    """Add a T-norm.
+    """Add a T-norm, a function of log-degrees (..., d) to log-truths (...); ``t_norm=`` selects it by its name.
 
-    Parameters
-    ----------
-    name : str
-        The value of ``t_norm=`` that selects it.
-    function : callable
-        Takes log-degrees (..., d) and returns log-truths (...).
-    dual : str, optional
-        Name of the S-norm that belongs to it. Default: one made from the T-norm by De Morgan's law,
-        ``a OR b = NOT (NOT a AND NOT b)``, and registered under the same name.
+    ``dual`` names the S-norm that belongs to it. Default: one made from the T-norm by De Morgan's law,
+    ``a OR b = NOT (NOT a AND NOT b)``, and registered under the same name.
 
     Examples
     --------
@@ -187,9 +162,7 @@ def einstein(log_mu: jax.Array) -> jax.Array:
     against = (xp.log1p(-xp.expm1(log_mu)) - log_mu).sum(axis=-1)
     near = against < 1  # near 0 the difference of two logarithms would round
     return xp.where(
-        near,
-        -xp.log1p(0.5 * xp.expm1(xp.where(near, against, 0.0))),
-        math.log(2.0) - xp.logaddexp(against, 0.0),
+        near, -xp.log1p(0.5 * xp.expm1(xp.where(near, against, 0.0))), math.log(2.0) - xp.logaddexp(against, 0.0)
     )
 
 
@@ -209,19 +182,9 @@ def _over_parts(join: Aggregation) -> LogFunction:
     return joined
 
 
-def hamacher_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """Return the Hamacher sum, ``(a + b - 2ab) / (1 - ab)``: the odds, ``r / (1 - r)``, add up."""
-    del alpha
-    return _odds_in_favor(log_r, grouping, 1.0)
+def _odds_in_favor(order: float, log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
+    """Return the degree whose odds, ``r / (1 - r)``, to a power are the sum of those of all degrees."""
 
-
-def dombi_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
-    """Return Dombi's S-norm of order 2: the squares of the odds, ``(r / (1 - r))**2``, add up."""
-    del alpha
-    return _odds_in_favor(log_r, grouping, 2.0)
-
-
-def _odds_in_favor(log_r: jax.Array, grouping: Grouping, order: float) -> jax.Array:
     def back(log_t: jax.Array) -> jax.Array:
         return -namespace(log_t).logaddexp(-log_t / order, 0.0)
 
@@ -250,35 +213,25 @@ def nilpotent_sum(log_mu: jax.Array) -> jax.Array:
 def einstein_sum(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.Array:
     """Return the Einstein sum, ``(a + b) / (1 + ab)``: ``atanh(r)`` adds up."""
     xp = namespace(log_r)
-    del alpha
+
+    def log_tanh(v: jax.Array) -> jax.Array:
+        t = xp.exp(v)
+        return log1mexp(-2.0 * t) - xp.log1p(xp.exp(-2.0 * t))
+
     return add_up(
         log_r,
         grouping,
         lambda log_r: or_itself(lambda v: xp.log(0.5 * (xp.log1p(xp.exp(v)) - log1mexp(v))), log_r),
-        lambda log_t: or_itself(lambda v: _log_tanh(xp.exp(v)), log_t),
+        lambda log_t: or_itself(log_tanh, log_t),
     )
 
 
-def _log_tanh(t: jax.Array) -> jax.Array:
-    xp = namespace(t)
-    return log1mexp(-2.0 * t) - xp.log1p(xp.exp(-2.0 * t))
+_OF_INSTANCES = {"algebraic": algebraic_sum, "max": maximum, "bounded": bounded_sum}
+_OF_INSTANCES |= {"hamacher": functools.partial(_odds_in_favor, 1.0), "dombi": functools.partial(_odds_in_favor, 2.0)}
+_OF_INSTANCES |= {"einstein": einstein_sum}
+S_NORMS |= {name: _over_parts(join) for name, join in _OF_INSTANCES.items()}
+S_NORMS |= {"drastic": drastic_sum, "nilpotent": nilpotent_sum}
 
-
-register_s_norm("algebraic", _over_parts(algebraic_sum))
-register_s_norm("max", _over_parts(maximum))
-register_s_norm("bounded", _over_parts(bounded_sum))
-register_s_norm("hamacher", _over_parts(hamacher_sum))
-register_s_norm("einstein", _over_parts(einstein_sum))
-
-register_s_norm("dombi", _over_parts(dombi_sum))
-register_s_norm("drastic", drastic_sum)
-register_s_norm("nilpotent", nilpotent_sum)
-
-register_t_norm("product", product, dual="algebraic")
-register_t_norm("min", minimum, dual="max")
-register_t_norm("lukasiewicz", lukasiewicz, dual="bounded")
-register_t_norm("hamacher", hamacher, dual="hamacher")
-register_t_norm("einstein", einstein, dual="einstein")
-register_t_norm("dombi", dombi, dual="dombi")
-register_t_norm("drastic", drastic, dual="drastic")
-register_t_norm("nilpotent", nilpotent, dual="nilpotent")
+T_NORMS |= {"product": product, "min": minimum, "lukasiewicz": lukasiewicz, "hamacher": hamacher}
+T_NORMS |= {"einstein": einstein, "dombi": dombi, "drastic": drastic, "nilpotent": nilpotent}
+DUAL |= {name: name for name in T_NORMS} | {"product": "algebraic", "min": "max", "lukasiewicz": "bounded"}

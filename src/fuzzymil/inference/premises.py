@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,10 @@ import numpy.typing as npt
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.runtime import in_64_bit
-from fuzzymil.inference._numerics import LogFunction
+from fuzzymil.inference._numerics import LogFunction, stop_gradient
 from fuzzymil.inference.aggregation import AGGREGATIONS
 from fuzzymil.inference.engines import engine_of
 from fuzzymil.inference.membership import MembershipFunction, family
-from fuzzymil.inference.missing import MissingDegrees
 from fuzzymil.inference.norms import S_NORMS, T_NORMS, complement
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.inference.segments import Each, Grouping
@@ -36,16 +35,6 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------- hedges
 # Each maps log-memberships to those of the modified set.
-
-
-def _very(log_mu: jax.Array) -> jax.Array:
-    """Return ``mu ** 2``."""
-    return 2.0 * log_mu
-
-
-def _somewhat(log_mu: jax.Array) -> jax.Array:
-    """Return ``sqrt(mu)``."""
-    return 0.5 * log_mu
 
 
 def _extremely(log_mu: jax.Array) -> jax.Array:
@@ -68,8 +57,8 @@ def _seldom(log_mu: jax.Array) -> jax.Array:
 
 HEDGES: dict[str, LogFunction] = {
     "not": complement,
-    "very": _very,
-    "somewhat": _somewhat,
+    "very": lambda log_mu: 2.0 * log_mu,  # mu ** 2
+    "somewhat": lambda log_mu: 0.5 * log_mu,  # sqrt(mu)
     "extremely": _extremely,
     "seldom": _seldom,
 }
@@ -83,6 +72,72 @@ def hedged(chosen: MembershipFunction, hedges: Sequence[str], x: npt.ArrayLike) 
         for hedge in reversed(hedges):
             log_mu = HEDGES[hedge](log_mu)
         return np.asarray(np.exp(log_mu))
+
+
+# ---------------------------------------------------------------------- missing values
+# A rule base may state values that a missing one stands for: the median of the training data, or several values between
+# which it lies. Then a missing value satisfies a condition to the degree that these do on average. Where none are
+# stated, it counts in favor of the rule. Whether a value *is missing* is always known.
+
+_MISSING = "missing"  # the family of the set that missing values belong to
+
+
+class MissingDegrees(NamedTuple):
+    """To which degree a missing value belongs to each set (rows, d)."""
+
+    log_mu: jax.Array  # log-membership of a missing value; 0 for don't-care and where nothing is known
+    settled: jax.Array  # 1 where that is known, 0 where a missing value counts in favor of the rule
+
+    def fill(self, log_mu: jax.Array, known: jax.Array, places: Any = ()) -> jax.Array:
+        """Return log-memberships (i, ...) with those of missing values in them.
+
+        Shapes: ``log_mu`` (i, ...). ``known``: 0 where a value is missing. ``places``: of the sets (...) among all
+        (rows, d).
+        """
+        return namespace(log_mu).where(known > 0, log_mu, self.log_mu[places])
+
+    def certain(self, known: jax.Array, places: Any = ()) -> jax.Array:
+        """Return 1 where the membership is known, though the value may be missing; see `fill`."""
+        return namespace(known).maximum(known, self.settled[places])
+
+
+def missing_degrees(
+    sets: Mapping[str, tuple[Any, ...]], masks: Mapping[str, Any], values: Any
+) -> MissingDegrees | None:
+    """Return to which degree missing values belong to sets; None if nothing is known about any.
+
+    ``sets``, ``masks``: see `fuzzymil.inference.layers.Params`. ``values`` (t, d): what a missing value of each feature
+    stands for; NaN fills columns with fewer values.
+    """
+    if values is None and _MISSING not in sets:
+        return None
+    first = next(iter(masks.values()))
+    xp = namespace(next((each for parameters in sets.values() for each in parameters), first))
+    log_mu, settled = xp.zeros_like(first), xp.zeros_like(first)
+    if values is not None:
+        there = ~xp.isnan(values)
+        count = there.sum(axis=0)
+        known_values = xp.where(there, values, 0.0)
+        for kind, parameters in sets.items():
+            if kind != _MISSING:
+                each = family(kind).log_mu(known_values[:, None, :], *parameters)
+                used = (masks[kind] > 0) & (count > 0)
+                mean = _log_mean(xp.where(there[:, None, :], each, -xp.inf), xp.where(count > 0, count, 1))
+                log_mu = xp.where(used, mean, log_mu)
+                settled = xp.where(used, 1.0, settled)
+    if _MISSING in sets:
+        settled = xp.where(masks[_MISSING] > 0, 1.0, settled)
+    return MissingDegrees(log_mu, settled)
+
+
+def _log_mean(log_mu: Any, count: Any) -> Any:
+    """Return the logarithm of the mean over the first axis; -inf, with derivative 0, where all are zero."""
+    xp = namespace(log_mu)
+    greatest = stop_gradient(functools.reduce(xp.maximum, [log_mu[n] for n in range(len(log_mu))]))
+    never = xp.isneginf(greatest)
+    level = xp.where(never, 0.0, greatest)
+    total = xp.exp(log_mu - level).sum(axis=0)
+    return xp.where(never, -xp.inf, level + xp.log(xp.where(never, 1.0, total) / count))
 
 
 # ---------------------------------------------------------------------- premises in numbers
@@ -224,14 +279,12 @@ def log_truth_of_parts(
     missing: MissingDegrees | None = None,
 ) -> jax.Array:
     """Return the log-truths (i, p) of the parts for the instances ``x`` (i, d)."""
-    columns: list[jax.Array] = []
-    members: list[tuple[int, ...]] = []
-    for group in parts.truths:
-        if not _is_fast(group, t_norm):
-            of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, missing)
-            columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
-            members.append(group.rules)
     fast = [group for group in parts.truths if _is_fast(group, t_norm)]
+    slow = [group for group in parts.truths if group not in fast]
+    members, columns = [group.rules for group in slow], []
+    for group in slow:
+        of_rows = functools.partial(_of_group, group, sets, masks, t_norm, s_norm, missing)
+        columns.append(engine_of(x).in_chunks(of_rows, len(group.rules) * len(group.families), x, known))
     if fast:
         members.append(tuple(part for group in fast for part in group.rules))
         columns.append(_of_gaussians(fast, members[-1], sets, masks, x, known, squares, missing))
@@ -245,14 +298,7 @@ def _is_fast(group: Group, t_norm: str) -> bool:
 
 
 def _of_gaussians(
-    groups: list[Group],
-    rows: tuple[int, ...],
-    sets: Sets,
-    masks: Masks,
-    x: jax.Array,
-    known: jax.Array | None,
-    squares: jax.Array | None,
-    missing: MissingDegrees | None,
+    groups: list[Group], rows: tuple[int, ...], sets: Sets, masks: Masks, x: Any, known: Any, squares: Any, missing: Any
 ) -> jax.Array:
     used = sorted({column for group in groups for where in group.places for _, column in where})
     take = np.ix_(rows, used)
@@ -265,45 +311,33 @@ def _of_gaussians(
     found: jax.Array = engine_of(x).log_truth_of_gaussians(x, known, centers[take], inverse, squares)
     if missing is None or known is None:
         return found
-    of_gaps: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, missing.log_mu[take])
-    return found + of_gaps
+    of_missing: jax.Array = engine_of(x).einsum("id,rd->ir", 1.0 - known, missing.log_mu[take])
+    return found + of_missing
 
 
 def _of_group(
-    group: Group,
-    sets: Sets,
-    masks: Masks,
-    t_norm: str,
-    s_norm: str,
-    missing: MissingDegrees | None,
-    x: jax.Array,
-    known: jax.Array | None,
+    group: Group, sets: Sets, masks: Masks, t_norm: str, s_norm: str, missing: MissingDegrees | None, x: Any, known: Any
 ) -> jax.Array:
     xp = namespace(x)
     places = np.array(group.places, int).reshape(len(group.rules), len(group.families), 2)
 
-    def log_mu(numbers: Any) -> jax.Array:
-        """Return log-memberships of one condition, (i, p), or several of the same family, (i, p, n)."""
+    def log_degree(numbers: Any, form: Form) -> jax.Array:
+        """Return log-degrees of one condition, (i, p), or several of the same family, (i, p, n)."""
         rows, columns = places[:, numbers, 0], places[:, numbers, 1]
         kind = group.families[numbers if isinstance(numbers, int) else numbers[0]]
         found = family(kind).log_mu(x[:, columns], *(values[rows, columns] for values in sets[kind]))
         found = xp.where(masks[kind][rows, columns] > 0, found, 0.0)
-        return found if known is None or missing is None else missing.fill(found, known[:, columns], (rows, columns))
-
-    def seen(numbers: Any) -> jax.Array | None:
-        rows, columns = places[:, numbers, 0], places[:, numbers, 1]
-        if known is None or missing is None:
-            return None if known is None else known[:, columns]
-        return missing.certain(known[:, columns], (rows, columns))
+        seen = None if known is None else known[:, columns]
+        if seen is not None and missing is not None:
+            found, seen = missing.fill(found, seen, (rows, columns)), missing.certain(seen, (rows, columns))
+        return apply_hedges(found, form, seen)
 
     def condition(form: Form) -> jax.Array:
         if form[0] == "is":
-            return apply_hedges(log_mu(form[1]), form, seen(form[1]))
-        together = [
-            [number for number, own in enumerate(group.families) if own == kind]
-            for kind in dict.fromkeys(group.families)
-        ]
-        found = [apply_hedges(log_mu(numbers), ("is", 0, (), form[1]), seen(numbers)) for numbers in together]
+            return log_degree(form[1], form)
+        kinds = dict.fromkeys(group.families)
+        together = [[number for number, own in enumerate(group.families) if own == kind] for kind in kinds]
+        found = [log_degree(numbers, ("is", 0, (), form[1])) for numbers in together]
         return T_NORMS[t_norm](xp.concatenate(found, axis=-1)) if found else always
 
     always = xp.zeros_like(x, shape=(len(x), len(group.rules)))
@@ -353,14 +387,11 @@ def first_sets(parts: Parts, has_set: jax.Array, typical: jax.Array) -> tuple[ja
     Both arguments are (rows, d), both results (r, d).
     """
     xp = namespace(has_set)
-
-    def of_rule(own: list[int]) -> tuple[jax.Array, jax.Array]:
-        def before(part: int, later: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    found = []
+    for own in parts.of_rules():
+        has, value = has_set[own[-1]], typical[own[-1]]
+        for part in own[-2::-1]:
             first = has_set[part] > 0
-            return xp.where(first, has_set[part], later[0]), xp.where(first, typical[part], later[1])
-
-        last = (has_set[own[-1]], typical[own[-1]])
-        return functools.reduce(lambda later, part: before(part, later), own[-2::-1], last)
-
-    found = [of_rule(own) for own in parts.of_rules()]
+            has, value = xp.where(first, has_set[part], has), xp.where(first, typical[part], value)
+        found.append((has, value))
     return xp.stack([has for has, _ in found]), xp.stack([value for _, value in found])

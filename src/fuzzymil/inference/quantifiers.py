@@ -38,21 +38,13 @@ MOST_FROM, MOST_TO = 0.3, 0.8
 
 
 def register_quantifier(name: str, function: Quantifier, *, counts: bool = False) -> None:
-    """Add a quantifier.
+    """Add a quantifier under the words that stand for it in rules, in lower case.
 
-    Parameters
-    ----------
-    name : str
-        The words that stand for it in rules, in lower case.
-    function : callable
-        Takes log-truths (i, p), a `Grouping` and a count, and returns log-degrees (b, p).
-    counts : bool
-        Whether it needs a count, a number between its name and the condition.
+    It takes log-truths (i, p), a `Grouping` and a count, and returns log-degrees (b, p). ``counts``: whether it needs a
+    count, a number between its name and the condition.
 
     Examples
     --------
-    The share of instances, squared:
-
     >>> register_quantifier("nearly all", lambda log_r, grouping, count: 2 * on_average(log_r, grouping, count))
     >>> import jax.numpy as jnp
     >>> from fuzzymil.inference.segments import OneBag
@@ -68,22 +60,19 @@ def register_quantifier(name: str, function: Quantifier, *, counts: bool = False
 
 def some(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``max(r)``: one instance suffices."""
-    del count
     return log_r if isinstance(grouping, Each) else maximum(log_r, grouping, _UNUSED)
 
 
 def all_of(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``min(r)``: every instance counts."""
-    del count
     return log_r if isinstance(grouping, Each) else minimum(log_r, grouping, _UNUSED)
 
 
 def on_average(log_r: jax.Array, grouping: Grouping, count: int = 1) -> jax.Array:
     """Return ``mean(r)``, the share of instances that satisfy the condition."""
-    xp = namespace(log_r)
-    del count
     if isinstance(grouping, Each):
         return log_r
+    xp = namespace(log_r)
     sizes = xp.asarray(xp.maximum(grouping.sizes(), 1.0), dtype=log_r.dtype)
     return log_sum_exp(log_r, grouping) - xp.log(sizes)[:, None]
 
@@ -110,8 +99,5 @@ def at_least(log_r: jax.Array, grouping: Grouping, count: int) -> jax.Array:
     return found + share - stop_gradient(share)
 
 
-register_quantifier("some", some)
-register_quantifier("all", all_of)
-register_quantifier("most", most)
-register_quantifier("on average", on_average)
-register_quantifier("at least", at_least, counts=True)
+QUANTIFIERS |= {"some": some, "all": all_of, "most": most, "on average": on_average, "at least": at_least}
+COUNTING.add("at least")

@@ -26,23 +26,18 @@ class Grouping(Protocol):
 
     def sum(self, values: jax.Array) -> jax.Array:
         """Return the sum over the instances of each bag; 0 for an empty bag."""
-        ...
 
     def max(self, values: jax.Array) -> jax.Array:
         """Return the greatest value of each bag, without a gradient; -inf for an empty bag."""
-        ...
 
     def spread(self, values: jax.Array) -> jax.Array:
         """Return the value of its bag for every instance."""
-        ...
 
     def sizes(self) -> jax.Array:
         """Return the number of instances in each bag, shape (bags,)."""
-        ...
 
     def owners(self) -> jax.Array:
         """Return the number of each instance's bag, in ascending order, shape (instances,)."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,6 +4,7 @@ from fuzzymil._utils.statistics import brier_score
 from fuzzymil.plots._evaluation import (
     CurvesDisplay,
     DataDiagnosisDisplay,
+    FrontierDisplay,
     ReliabilityCurve,
     ReliabilityDisplay,
     RocCurve,
@@ -26,6 +27,7 @@ __all__ = [
     "DifferenceDisplay",
     "EffectDisplay",
     "ExplanationDisplay",
+    "FrontierDisplay",
     "ImportanceDisplay",
     "JoinedSetDisplay",
     "MembershipDisplay",

@@ -16,7 +16,8 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_color
 from fuzzymil._utils.errors import InputError, ParameterError, described, listed
-from fuzzymil.learn.choose import DataDiagnosis, Method
+from fuzzymil.learn.choose import DataDiagnosis, Frontier, Method
+from fuzzymil.learn.choose.frontier import MEASURES
 from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, bare, distinct, grid, subplots
 
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores or probabilities
@@ -545,3 +546,60 @@ class CurvesDisplay:
         add_title(figure, title)
         add_legend(figure, lines, list(self.curves), ncols=2)
         return figure
+
+
+# ---------------------------------------------------------------------- numbers of rules
+
+
+@dataclasses.dataclass
+class FrontierDisplay:
+    """Held-out results against the number of rules: the curve of a `Frontier`, with standard errors.
+
+    The chosen size is marked; the dotted line is what no rules at all reach.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        With held-out results.
+
+    Examples
+    --------
+    >>> from fuzzymil import RuleClassifier
+    >>> from fuzzymil.datasets import make_planted
+    >>> model = RuleClassifier(max_rules=5, random_state=0).fit(make_planted("some", 60, n_noise=1, random_state=0))
+    >>> figure = FrontierDisplay(model.frontier_).plot()
+    >>> [axis.get_ylabel() for axis in figure.axes]
+    ['AUC', 'log-loss']
+    """
+
+    frontier: Frontier
+
+    def __post_init__(self) -> None:
+        if not self.frontier.n_folds:
+            raise ParameterError(f"There are no held-out results to draw. {self.frontier.evidence}")
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the figure and return it."""
+        known = self.frontier[0].measures
+        names = [name for name in ("AUC", "log_loss", "R2", "RMSE") if name in known]
+        figure, axes = subplots(1, len(names), (3.4 * len(names), 2.7))
+        for axis, name in zip(axes[0], names, strict=True):
+            self._draw(axis, name)
+        figure.supxlabel("number of rules", fontsize=8)
+        add_title(figure, title)
+        return figure
+
+    def _draw(self, axis: Any, name: str) -> None:
+        points = [point for point in self.frontier if point.n_rules]
+        numbers = np.array([point.n_rules for point in points])
+        means, errors = (np.array([getattr(p.measures[name], part) for p in points]) for part in ("mean", "error"))
+        axis.axhline(self.frontier[0].measures[name].mean, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
+        axis.fill_between(numbers, means - errors, means + errors, color=LOW, alpha=0.18, linewidth=0)
+        axis.plot(numbers, means, color=LOW, marker="o", markersize=3.5, linewidth=1.4)
+        chosen = self.frontier[self.frontier.chosen]
+        axis.plot(chosen.n_rules, chosen.measures[name].mean, "o", color=_MEAN, markersize=7, fillstyle="none")
+        axis.set_xscale("symlog", linthresh=1)
+        axis.set_xticks(numbers, [str(number) for number in numbers], fontsize=7)
+        axis.minorticks_off()
+        axis.set_ylabel(MEASURES[name])
+        grid(axis, "y")

@@ -39,7 +39,7 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import seen_bags
 from fuzzymil.rules.curves import axis_of
 from fuzzymil.rules.language.printer import format_number
-from fuzzymil.rules.premise import Not, Part, Quantified, conditions
+from fuzzymil.rules.premise import Not, conditions
 from fuzzymil.rules.rule import Variable
 
 _COLUMNS = 3
@@ -388,17 +388,14 @@ def _panel(rules: RuleBase, d: int, k: int, values: Array | None) -> ShapePanel:
             holds = 1 - found.degrees[:, p] if part.negated else found.degrees[:, p]
             alone = set(rule.antecedent) == {variable.name} and sum(each.rule == part.rule for each in rules.parts) == 1
             y = rule.weight * holds * found.rule_outputs[:, part.rule, k]
-            shapes.append(Shape(part.rule + 1, _text(part), y, alone))
+            shapes.append(
+                Shape(part.rule + 1, in_short(Not(part.expression) if part.negated else part.expression), y, alone)
+            )
     counts = None
     if values is not None:
         n_bins = len(variable.categories) or _N_BINS
         counts = np.histogram(values[~np.isnan(values)], n_bins, (x[0], x[-1]))[0]
     return ShapePanel(variable, x, shapes, counts)
-
-
-def _text(part: Part) -> str:
-    whole = part.premise if part.quantifier is None else Quantified(part.quantifier, part.premise, part.count)
-    return in_short(Not(whole) if part.negated else whole)
 
 
 def _draw_shapes(axis: Any, panel: ShapePanel) -> None:

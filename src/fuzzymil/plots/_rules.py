@@ -36,11 +36,7 @@ def check_shown(**settings: int) -> None:
 
 
 def conclusions(rules: RuleBase) -> Array:
-    """Return the conclusion of each rule at its own center, shape (n_rules, n_outputs).
-
-    A linear conclusion is evaluated where the memberships are greatest; features without a condition are at the middle
-    of their range.
-    """
+    """Return the conclusion of each rule (n_rules, n_outputs), a linear one where its memberships are greatest."""
     coefs = rules.coefs
     if coefs.shape[2] == 1:
         return np.asarray(coefs[:, :, 0])
@@ -50,11 +46,7 @@ def conclusions(rules: RuleBase) -> Array:
 
 
 def border(model: Any, said: Array) -> float:
-    """Return the conclusion above which a rule counts as high.
-
-    This is 0 for additive rules, the threshold of a binary classifier, otherwise the mean of the conclusions ``said``
-    (n_rules,).
-    """
+    """Return the conclusion above which a rule counts as high: 0, a threshold, or the mean of ``said`` (n_rules,)."""
     if not rules_of(model).normalize:
         return 0.0
     if isinstance(model, RuleModel) and len(getattr(model, "classes_", ())) == 2:
@@ -71,9 +63,8 @@ def classes_of(model: Any) -> list[Any]:
 def influences(rules: RuleBase, output: int | None = None) -> Array:
     """Return how far each rule can move an output, or any of them, shape (n_rules,), from 0 to its weight.
 
-    This is the distance of its conclusion from the mean conclusion, relative to the range of all conclusions and for
-    the output where it is greatest, times the weight of the rule. If all conclusions are equal, it is the weight. For
-    additive rules it is the conclusion itself, relative to the greatest one.
+    This is the distance of its conclusion from the mean one, relative to their range; of additive rules, the conclusion
+    itself, relative to the greatest one.
     """
     found = conclusions(rules) if output is None else conclusions(rules)[:, [output]]
     weights = np.array([rule.weight for rule in rules.rules])
@@ -98,10 +89,7 @@ def output_of_each_rule(rules: RuleBase) -> list[tuple[int, bool, str]]:
 
 
 def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | None = None) -> list[int]:
-    """Return two features to draw rules over, in their order: those that the most influential rules ask for.
-
-    Features that are ``given`` are among them; the rules should influence an ``output`` (default: any).
-    """
+    """Return two features to draw rules over, in their order: those ``given``, and those of the influential rules."""
     moved = np.zeros(rules.n_features)
     for influence, rule in zip(influences(rules, output), rules.rules, strict=True):
         for name in {condition.variable for condition in rule.conditions}:
@@ -113,10 +101,7 @@ def leading_features(rules: RuleBase, given: Sequence[int] = (), output: int | N
 
 
 def conditions_about(rules: RuleBase, r: int, d: int) -> Iterator[tuple[str, MembershipFunction, tuple[str, ...]]]:
-    """Yield, for each condition of rule ``r`` on feature ``d``, its quantifier as a short word, its set and its hedges.
-
-    A NOT around the condition is a hedge; one around a quantifier is part of the word.
-    """
+    """Yield the quantifier in short, the set and the hedges of each condition of rule ``r`` on feature ``d``."""
     variable = rules.variables[d]
     for part in rules.parts:
         if part.rule == r:
@@ -126,16 +111,15 @@ def conditions_about(rules: RuleBase, r: int, d: int) -> Iterator[tuple[str, Mem
                     yield quantifier_word(part), variable.terms[condition.term], hedges
 
 
-def restrictions(rules: RuleBase, *, n_points: int = 201) -> Array:
+def restrictions(rules: RuleBase) -> Array:
     """Return how much each rule restricts each feature, shape (n_rules, n_features), from 0 to 1.
 
-    This is 1 minus the mean degree to which ``n_points`` values over the feature's range satisfy the rule's condition:
-    0 for a feature without a condition, and near 1 for a condition that hardly any value satisfies. Of several
+    This is 1 minus the mean degree to which values over the feature's range satisfy the rule's condition; of several
     conditions on a feature, the most restrictive counts.
     """
     found = np.zeros((rules.n_rules, rules.n_features))
     for d, variable in enumerate(rules.variables):
-        values = np.linspace(*span(variable), n_points)
+        values = np.linspace(*span(variable), 201)
         for r in range(rules.n_rules):
             left = [float(hedged(chosen, how, values).mean()) for _, chosen, how in conditions_about(rules, r, d)]
             found[r, d] = 1 - min(left, default=1.0)
@@ -158,10 +142,7 @@ def equal_instances(rules: RuleBase) -> int:
 
 
 def bags_of_equal(rules: RuleBase, rows: Array, n: int | None = None) -> Bags:
-    """Return one bag per row (n, d), with ``n`` equal instances; default: as many as `equal_instances` says.
-
-    Rows may be NaN where a feature is not asked about: a missing value satisfies every condition.
-    """
+    """Return one bag per row (n, d), with ``n`` equal instances; default: as many as `equal_instances` says."""
     n = equal_instances(rules) if n is None else n
     repeated = np.repeat(rows, n, axis=0)
     return Bags(repeated, np.arange(len(rows) + 1) * n, feature_names=rules.feature_names)

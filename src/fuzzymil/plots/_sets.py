@@ -524,14 +524,21 @@ class JoinedSetDisplay:
 
     @classmethod
     def from_rules(
-        cls, rules: Any, bags: Any, bag: Any = None, *, output: str | None = None, max_rules: int = _MOST_RULES
+        cls,
+        rules: Any,
+        bags: Any,
+        bag: Any = None,
+        *,
+        position: int | None = None,
+        output: str | None = None,
+        max_rules: int = _MOST_RULES,
     ) -> JoinedSetDisplay:
         """Infer a bag and show what the rules concluded.
 
         Parameters
         ----------
         rules : RuleBase that concludes sets, or fitted MIMamdani
-        bags, bag, output
+        bags, bag, position, output
             See `fuzzymil.explain.explain`.
         max_rules : int
             Maximum number of rules: the strongest.
@@ -539,7 +546,8 @@ class JoinedSetDisplay:
         own = rules_of(rules)
         if not own.concludes_sets:
             raise ParameterError(f"Expected rules that conclude sets, or a fitted MIMamdani, got {described(rules)}.")
-        found = explain(own, bags, bag, output=output) if own is rules else rules.explain(bags, bag, output=output)
+        which: dict[str, Any] = {"bag": bag, "position": position, "output": output}
+        found = explain(own, bags, **which) if own is rules else rules.explain(bags, **which)
         return cls.from_explanation(found, max_rules=max_rules)
 
     @classmethod

@@ -108,6 +108,7 @@ class SpaceDisplay:
         labels: Any = None,
         *,
         bag: Any = None,
+        position: int | None = None,
         features: Sequence[str | int] | None = None,
         order: Sequence[Any] | None = None,
         threshold: float | None = None,
@@ -124,8 +125,10 @@ class SpaceDisplay:
         bags : Bags, or anything `as_bags` accepts
         labels : array of shape (n_bags,), optional
             Default: the labels of the bags, if any.
-        bag : id or position, optional
-            A bag to highlight.
+        bag : id, optional
+            A bag to highlight, by its id.
+        position : int, optional
+            A bag to highlight, by its position.
         features : pair of str or int, optional
             Names or columns.
         order : sequence of labels, optional
@@ -145,7 +148,9 @@ class SpaceDisplay:
         ends = [_range(seen.instances[:, d], variable) for d, variable in zip(plane, display.features, strict=True)]
         outlines, note = _outlines(rules, plane, ends, high)
         display = dataclasses.replace(display, rules=outlines, note="; ".join(filter(None, (display.note, note))))
-        return display if bag is None else display._with_bag(select_bag(seen, bag), plane, rules)
+        if bag is None and position is None:
+            return display
+        return display._with_bag(select_bag(seen, bag, position), plane, rules)
 
     @classmethod
     def from_bags(
@@ -154,6 +159,7 @@ class SpaceDisplay:
         labels: Any = None,
         *,
         bag: Any = None,
+        position: int | None = None,
         features: Sequence[str | int] | None = None,
         order: Sequence[Any] | None = None,
     ) -> SpaceDisplay:
@@ -168,7 +174,9 @@ class SpaceDisplay:
         variables = variables_of(given)
         plane = _two_features(variables, features)
         display = cls._of_bags(given, given.labels if labels is None else labels, variables, plane, order)
-        return display if bag is None else display._with_bag(select_bag(given, bag), plane)
+        if bag is None and position is None:
+            return display
+        return display._with_bag(select_bag(given, bag, position), plane)
 
     @classmethod
     def _of_bags(

@@ -217,10 +217,7 @@ def figure_svg(plot: Callable[[], Figure]) -> bytes:
 def measure_model(
     answers: Answers, n_folds: int, random_state: Any, *, seen: bool, groups: Groups | None = None
 ) -> Performance:
-    """Measure the model as it is; the folds only show how much the numbers vary.
-
-    There are at most ``n_folds``, fewer if a class has fewer bags. The model may have ``seen`` these bags in training.
-    """
+    """Measure the model as it is, which may have ``seen`` the bags; the folds only show how much the numbers vary."""
     assert answers.truth is not None
     classifies, likely = answers.classes is not None, answers.reading.probability
     decisions = _about_second(answers, answers.model._decision(answers.output)) if classifies else None

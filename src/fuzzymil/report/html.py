@@ -35,11 +35,6 @@ def image(drawing: bytes, description: str) -> Markup:
     return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(description, coded)
 
 
-def style_sheet() -> str:
-    """Return the CSS that all pages share."""
-    return _asset("page.css")
-
-
 @functools.cache
 def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(package), PackageLoader("fuzzymil.report")])

@@ -94,20 +94,6 @@ class RuleBase:
     Rule 2: IF hue is high AND texture is high THEN sky = 1
     >>> rules.infer([[[0.0, 0.1]], [[0.2, 0.0], [1.0, 0.9]]]).output.round(2).tolist()
     [[0.0], [0.55]]
-
-    Rules may conclude sets instead of numbers:
-
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth [m]: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is shallow THEN risk is great
-    ... IF depth is deep THEN risk is small WITH 0.5
-    ... ''')
-    >>> rules.infer([[[0.9], [0.0]], [[0.8], [1.0]]]).output.round(3).tolist()
-    [[0.575], [0.195]]
-    >>> print(rules)
-    Rule 1: IF depth is shallow THEN risk is great
-    Rule 2: IF depth is deep THEN risk is small WITH 0.5
     """
 
     variables: tuple[Variable, ...]
@@ -213,15 +199,9 @@ class RuleBase:
     ) -> RuleBase:
         """Create a rule base from the network's arrays; the inverse of `compile`.
 
-        Parameters
-        ----------
-        sets : mapping of family to arrays of shape (n_rules, n_features)
-            One array per parameter of the family.
-        masks : mapping of family to array of shape (n_rules, n_features)
-            1 where a rule has a set of this family.
-        coefs : array of shape (n_rules, n_outputs, 1 or 1 + n_features)
-        **settings
-            As in `from_arrays`.
+        ``sets``: by family, one array (n_rules, n_features) for each of its parameters. ``masks`` (n_rules,
+        n_features): by family, 1 where a rule has a set of it. ``coefs`` (n_rules, n_outputs, 1 or 1 + n_features).
+        ``**settings``: as in `from_arrays`.
         """
         return arrays.from_sets(cls, sets, masks, coefs, **settings)
 
@@ -313,9 +293,7 @@ class RuleBase:
         if self.defuzzification is not None:
             raise ParameterError("These rules conclude numbers, which are not defuzzified: omit defuzzification.")
         if any(output.terms for output in self.outputs):
-            raise ParameterError(
-                "These rules conclude numbers, but an output has terms: let every rule conclude a term, or omit them."
-            )
+            raise ParameterError("These rules conclude numbers, but an output has terms: conclude terms, or omit them.")
         first, n_outputs, most = self.rules[0].coefs, len(self.outputs), 1 + self.n_features
         n_coefs = len(first[0]) if first else 0
         for position, rule in enumerate(self.rules, start=1):
@@ -585,9 +563,7 @@ class RuleBase:
 def dual_of(t_norm: str) -> str:
     """Return the name of the S-norm that belongs to a T-norm."""
     if t_norm not in DUAL:
-        raise ParameterError(
-            f"The T-norm {t_norm!r} was registered without its dual S-norm: set s_norm to one of {listed(S_NORMS)}."
-        )
+        raise ParameterError(f"The T-norm {t_norm!r} has no dual S-norm: set s_norm to one of {listed(S_NORMS)}.")
     return DUAL[t_norm]
 
 

@@ -384,10 +384,8 @@ def join_strengths(log_strengths: Array, accumulation: str) -> Array:
 
 
 def _number(chosen: MembershipFunction, computed: Array | None, degrees: Array) -> Array:
-    """Return the number that a term stands for at some degrees."""
-    found = chosen.inverse(degrees) if computed is None else computed
-    assert found is not None  # checked when the rules were made
-    return found
+    """Return the number that a term stands for at some degrees; there is one: that is checked when rules are made."""
+    return np.asarray(chosen.inverse(degrees) if computed is None else computed)
 
 
 # ---------------------------------------------------------------------- shares

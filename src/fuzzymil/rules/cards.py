@@ -18,7 +18,7 @@ from fuzzymil.rules.language.ranges import range_text
 from fuzzymil.rules.points import score_table
 from fuzzymil.rules.premise import Is, Part, negations
 from fuzzymil.rules.premise import conditions as conditions_of
-from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.rule import Variable
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -56,7 +56,11 @@ def conditions(base: RuleBase, r: int, sketcher: Sketcher, *, with_data: bool = 
         if part.rule != r:
             continue
         heading = how_many(part)
-        for condition, negated in _ordered(base, base.rules[r], part):
+        asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
+        if base.rules[r].is_plain:  # the most selective first
+            selectivity = base.selectivity(base.rules[r])
+            asked.sort(key=lambda pair: -selectivity[pair[0].variable])
+        for condition, negated in asked:
             variable = base.variables[base.feature_names.index(condition.variable)]
             hedges = ("not", *condition.hedges) if negated else condition.hedges
             drawn = None
@@ -85,15 +89,6 @@ def how_many(part: Part) -> str:
     words |= {"on average": "on average over the instances", "at least": f"in at least {part.count} instances"}
     word = words.get(part.quantifier, f"in {part.quantifier} instances")
     return f"not {word}".replace("in some", "in any") if part.negated else word
-
-
-def _ordered(base: RuleBase, rule: Rule, part: Part) -> list[tuple[Is, bool]]:
-    """Return the conditions of a part and whether they are negated; in a plain rule, the most selective first."""
-    asked = list(zip(conditions_of(part.premise), negations(part.premise), strict=True))
-    if not rule.is_plain:
-        return asked
-    selectivity = base.selectivity(rule)
-    return sorted(asked, key=lambda pair: -selectivity[pair[0].variable])
 
 
 # ---------------------------------------------------------------------- cards
@@ -144,13 +139,12 @@ class RuleCard:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary that can be written as JSON."""
+
+        def plain(each: Condition) -> dict[str, str]:
+            return {"text": each.text, "set": each.set, "heading": each.heading, "range": each.range}
+
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(RuleCard)}
-        return own | {
-            name: [
-                {"text": each.text, "set": each.set, "heading": each.heading, "range": each.range} for each in own[name]
-            ]
-            for name in ("conditions", "sets")
-        }
+        return own | {name: list(map(plain, own[name])) for name in ("conditions", "sets")}
 
 
 def rule_cards(
@@ -163,29 +157,22 @@ def rule_cards(
     to draw histograms of the data behind the sets.
     """
     sketcher = Sketcher(base.variables, np.zeros((0, base.n_features))) if sketcher is None else sketcher
-    texts = source.statements(base, SHOWN)
-    sets, marks, amounts = _concluded_sets(base), [""] * base.n_rules, [None] * base.n_rules
-    if not base.concludes_sets:
-        marks, amounts = _marks(base, limit), _amounts(base)
+    single = base.coefs.shape[1:] == (1, 1) and not base.concludes_sets
+    sets, marks = _concluded_sets(base), [""] * base.n_rules if base.concludes_sets else _marks(base, limit)
     return [
         RuleCard(
             index=r,
             name=base.name_of(r),
-            text=texts[r],
+            text=text,
             concluded=source.concluded_text(base, r, max_conditions=SHOWN),
-            amount=amounts[r],
+            amount=float(base.coefs[r, 0, 0]) if single else None,
             mark=marks[r],
             conditions=conditions(base, r, sketcher, with_data=with_data),
             sets=sets[r],
             points=None if base.points is None else base.points[r],
         )
-        for r in range(base.n_rules)
+        for r, text in enumerate(source.statements(base, SHOWN))
     ]
-
-
-def _amounts(base: RuleBase) -> list[Any]:
-    single = len(base.outputs) == 1 and base.coefs.shape[2] == 1
-    return base.coefs[:, 0, 0].tolist() if single else [None] * base.n_rules
 
 
 def _marks(base: RuleBase, limit: float | None) -> list[str]:
@@ -200,20 +187,16 @@ def _concluded_sets(base: RuleBase) -> list[tuple[Condition, ...]]:
     """Return the sets that each rule concludes; others conclude numbers or formulas."""
     if not base.concludes_sets:
         return [()] * base.n_rules
-    known = {output.name: output for output in base.outputs}
     drawable = [output for k, output in enumerate(base.outputs) if base.setting("defuzzify", k) not in WEIGHTED]
     sketcher = Sketcher(drawable, np.zeros((0, len(drawable))))
+
+    def concluded(said: Is, heading: str) -> Condition:
+        output = base.outputs[base.place_of(said.variable)]
+        sketch = sketcher.draw(output.name, said.term, said.hedges) if output in drawable else None
+        return Condition(printer.premise_text(said), in_numbers(output, said.term), sketch, heading)
+
     return [
-        tuple(
-            Condition(
-                printer.premise_text(said),
-                in_numbers(known[name], said.term),
-                sketcher.draw(name, said.term, said.hedges) if known[name] in drawable else None,
-                "" if n else "then",
-            )
-            for n, (name, said) in enumerate(rule.terms.items())
-        )
-        for rule in base.rules
+        tuple(concluded(said, "" if n else "then") for n, said in enumerate(rule.terms.values())) for rule in base.rules
     ]
 
 

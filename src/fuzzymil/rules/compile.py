@@ -29,9 +29,7 @@ def from_arrays(
     """Make conjunctions of Gaussian sets; see `RuleBase.from_arrays`."""
     c, s = np.atleast_2d(np.asarray(centers, float)), np.atleast_2d(np.asarray(widths, float))
     if c.ndim != 2 or c.shape != s.shape:
-        raise ParameterError(
-            f"centers and widths must both have shape (n_rules, n_features), got {c.shape} and {s.shape}."
-        )
+        raise ParameterError(f"centers and widths must have shape (n_rules, n_features), got {c.shape} and {s.shape}.")
     for what, need, values, least in (("center", "finite", c, -np.inf), ("width", "greater than 0 and finite", s, 0.0)):
         for r, d in np.argwhere(~(np.isfinite(values) & (values > least))):
             raise ParameterError(f"The {what} of rule {r + 1}, feature {d + 1} must be {need}, got {values[r, d]}.")
@@ -74,7 +72,8 @@ def from_sets(
             for r in range(n_rules)
             if masks[kind][r, d] > 0
         }
-        low, high = naming.span_of(by_rule.values()) if spans is None else map(float, spans[d])
+        peaks = [float(chosen.peak(*chosen.parameters)) for chosen in by_rule.values()] or [0.0]
+        low, high = (min(peaks), max(peaks)) if spans is None else map(float, spans[d])
         labels = naming.named_sets(by_rule.values(), low, high)
         variables.append(Variable(name, {label: chosen for chosen, label in labels.items()}, low, high))
         for r, chosen in by_rule.items():

@@ -110,9 +110,7 @@ class Defuzzification:
         """Return the same settings for this many outputs, those that all outputs share as single values."""
         for name, given in self._several.items():
             if len(given) != n_outputs:
-                raise ParameterError(
-                    f"{name} must have one value for all outputs, or {n_outputs} values, got {len(given)}."
-                )
+                raise ParameterError(f"{name} must have one value, or {n_outputs} values, got {len(given)}.")
         changes: dict[str, Any] = {name: own[0] for name, own in self._several.items() if len(set(own)) == 1}
         return dataclasses.replace(self, **changes) if changes else self
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.rules.conclusion import TERMS, Defuzzification
-from fuzzymil.rules.premise import ANYTHING, Expression, Quantified, is_quantified
+from fuzzymil.rules.premise import ANYTHING, Quantified, is_quantified
 from fuzzymil.rules.rule import Rule, Variable
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def to_mamdani(base: RuleBase, **settings: Any) -> RuleBase:
     for place, (rule, row) in enumerate(zip(asked, amounts / greatest, strict=True)):
         sizes = np.abs(row)
         for weight in dict.fromkeys(sizes[sizes >= _NEGLIGIBLE].tolist()):  # outputs with equal weights share a rule
-            premise = _without_some(rule.premise) if free else rule.premise
+            premise = rule.premise
+            if free and isinstance(premise, Quantified) and premise.quantifier == "some":
+                premise = premise.part  # the maximum over instances means it, and other programs have no SOME
             said = zip(base.output_names, row, strict=True)
             terms = {name: _TERM_OF[value > 0] for name, value in said if abs(value) == weight}
             made.append(Rule(premise, terms, weight, rule.label, rule.comment))
@@ -72,10 +74,3 @@ def to_mamdani(base: RuleBase, **settings: Any) -> RuleBase:
         default=(),
         defuzzification=Defuzzification(**({"implication": "product", "accumulation": "sum"} | settings)),
     )
-
-
-def _without_some(premise: Expression) -> Expression:
-    """Leave out a SOME about the whole premise: the maximum over instances means it, and other programs have none."""
-    if isinstance(premise, Quantified) and premise.quantifier == "some":
-        return premise.part
-    return premise

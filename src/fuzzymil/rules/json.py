@@ -46,7 +46,7 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "t_norm": rules.t_norm,
         "aggregation": rules.aggregation,
         "alpha": _encode_alpha(rules.alpha),
-        **(_set_settings(rules.defuzzification) if rules.defuzzification else _number_settings(rules)),
+        **_settings(rules),
         "default": list(rules.default),
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
@@ -55,16 +55,12 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
     }
 
 
-def _number_settings(rules: RuleBase) -> dict[str, Any]:
-    return {
-        "conclusion_aggregation": rules.conclusion_aggregation,
-        "conclusion_alpha": _encode_alpha(rules.conclusion_alpha),
-        "normalize": rules.normalize,
-    }
-
-
-def _set_settings(settings: Defuzzification) -> dict[str, Any]:
-    found = {name: getattr(settings, name) for name in SETTINGS}
+def _settings(rules: RuleBase) -> dict[str, Any]:
+    """Return the settings of rules that conclude sets, or of those that conclude numbers."""
+    if rules.defuzzification is None:
+        own = {"conclusion_alpha": _encode_alpha(rules.conclusion_alpha), "normalize": rules.normalize}
+        return {"conclusion_aggregation": rules.conclusion_aggregation, **own}
+    found = {name: getattr(rules.defuzzification, name) for name in SETTINGS}
     return {"defuzzification": {name: [*v] if isinstance(v, tuple) else v for name, v in found.items()}}
 
 
@@ -75,11 +71,8 @@ def from_dict(make: Callable[..., RuleBase], content: Mapping[str, Any]) -> Rule
         if "defuzzification" in content:
             settings: dict[str, Any] = {"defuzzification": Defuzzification(**content["defuzzification"])}
         else:
-            settings = {
-                "conclusion_aggregation": content["conclusion_aggregation"],
-                "conclusion_alpha": _decode_alpha(content["conclusion_alpha"]),
-                "normalize": content["normalize"],
-            }
+            settings = {name: content[name] for name in ("conclusion_aggregation", "normalize")}
+            settings["conclusion_alpha"] = _decode_alpha(content["conclusion_alpha"])
         return make(
             variables=tuple(decode_variable(item) for item in content["variables"]),
             rules=tuple(map(_decode_rule, content["rules"])),
@@ -147,11 +140,11 @@ def _encode_rule(rule: Rule) -> dict[str, Any]:
 
 def _decode_rule(content: Mapping[str, Any]) -> Rule:
     said = content["then"]
-    conclusions: Any = (
-        {str(name): _decode_term(str(name), each) for name, each in said.items()}
-        if isinstance(said, Mapping)
-        else tuple(tuple(map(storage.decode_number, row)) for row in said)
-    )
+    if isinstance(said, Mapping):
+        terms = {str(name): [*map(str, each)] if isinstance(each, list) else [str(each)] for name, each in said.items()}
+        conclusions: Any = {name: Is(name, term, tuple(hedges)) for name, (term, *hedges) in terms.items()}
+    else:
+        conclusions = [[*map(storage.decode_number, row)] for row in said]
     return Rule(
         conjunction(content["if"]) if "if" in content else _decode_premise(content["premise"]),
         conclusions,
@@ -159,11 +152,6 @@ def _decode_rule(content: Mapping[str, Any]) -> Rule:
         str(content.get("label", "")),
         str(content.get("comment", "")),
     )
-
-
-def _decode_term(output: str, said: Any) -> Is:
-    term, *hedges = map(str, said) if isinstance(said, list) else (str(said),)
-    return Is(output, term, tuple(hedges))
 
 
 def _said(**texts: str) -> dict[str, str]:

@@ -102,24 +102,16 @@ class ScoreTable:
 def score_table(base: RuleBase) -> ScoreTable:
     """Return the table from score to probability of rules with points."""
     if base.unit is None or base.points is None:
-        raise ParameterError(
-            "These rules have no points: their conclusions are not whole numbers of a unit. Choose rules with "
-            "RuleClassifier(points=True), or write them: USING unit = 0.5 ... THEN y += 3 points."
-        )
+        advice = "choose rules with RuleClassifier(points=True), or write USING unit = 0.5 ... THEN y += 3 points"
+        raise ParameterError(f"These rules have no points: {advice}.")
     points = [rule.weight * each for rule, each in zip(base.rules, base.points, strict=True)]
-    least, most = (
-        math.floor(sum(each for each in points if each < 0)),
-        math.ceil(sum(each for each in points if each > 0)),
-    )
+    least, most = math.floor(sum(min(each, 0) for each in points)), math.ceil(sum(max(each, 0) for each in points))
     default = base.default[0]
     unlikely, likely = (np.log([_UNLIKELY / (1 - _UNLIKELY), 1 / _UNLIKELY - 1]) - default) / base.unit
     first, last = min(max(least, math.floor(unlikely)), most), max(min(most, math.ceil(likely)), least)
     step = next(size for n in range(20) for size in (10**n, 2 * 10**n, 5 * 10**n) if last - first < _MOST_ROWS * size)
-    scores = [
-        first,
-        *(score for score in range(first + 1, last) if score % step == 0),
-        *([last] if last > first else []),
-    ]
+    between = (score for score in range(first + 1, last) if score % step == 0)
+    scores = [first, *between, *([last] if last > first else [])]
     rows = [ScoreRow(score, score, score, float(sigmoid(default + base.unit * score))) for score in scores]
     rows[0] = dataclasses.replace(rows[0], low=least)
     rows[-1] = dataclasses.replace(rows[-1], high=most)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, described, known_name
@@ -150,6 +150,15 @@ def inside(premise: Expression) -> tuple[Expression, ...]:
     return (premise.part,) if isinstance(premise, Not | Quantified) else premise.parts
 
 
+def with_parts(premise: Expression, parts: Iterable[Expression]) -> Expression:
+    """Return a premise with other premises directly inside it."""
+    if isinstance(premise, Is):
+        return premise
+    if isinstance(premise, Not | Quantified):
+        return dataclasses.replace(premise, part=next(iter(parts)))
+    return type(premise)(tuple(parts))
+
+
 ANYTHING = And()
 
 
@@ -196,23 +205,18 @@ def check_premise(premise: Expression) -> None:
         _check_quantified(premise)
     curved = [part.premise for part in parts_of(0, premise) if plain_conditions(part.premise) is None]
     if sum(len(list(conditions(part))) for part in curved) > MAX_CONDITIONS:
-        raise ParameterError(
-            f"A premise with OR, NOT, hedges or repeated variables can have at most {MAX_CONDITIONS:,} conditions."
-        )
+        raise ParameterError(f"A premise with OR, NOT or hedges can have at most {MAX_CONDITIONS:,} conditions.")
 
 
 def _check_quantified(premise: Expression) -> None:
     if isinstance(premise, Is):
-        raise ParameterError(
-            f"The condition {premise.variable!r} is {' '.join((*premise.hedges, repr(premise.term)))} stands beside a "
-            "quantified one: quantify it as well (SOME, ALL, MOST, ...), because the premise is about the whole bag."
-        )
+        which = f"{premise.variable!r} is {' '.join((*premise.hedges, repr(premise.term)))}"
+        advice = "quantify it as well (SOME, ALL, MOST, ...), because the premise is about the whole bag"
+        raise ParameterError(f"The condition {which} stands beside a quantified one: {advice}.")
     if isinstance(premise, Quantified):
         if is_quantified(premise.part):
-            raise ParameterError(
-                f"A quantifier cannot stand inside another one ({premise.quantifier!r}): join quantified conditions by "
-                "AND, OR and NOT."
-            )
+            advice = "join quantified conditions by AND, OR and NOT"
+            raise ParameterError(f"A quantifier cannot stand inside another one ({premise.quantifier!r}): {advice}.")
         return
     for part in inside(premise):
         _check_quantified(part)
@@ -228,24 +232,16 @@ def asked_of_one(premise: Expression) -> Expression:
 
     A count of the instances themselves remains a question about the bag.
     """
-    if isinstance(premise, Is):
-        return premise
-    if isinstance(premise, Not):
-        return Not(asked_of_one(premise.part))
     if isinstance(premise, Quantified):
         counts = premise.quantifier in COUNTING and any(True for _ in conditions(premise.part))
         return dataclasses.replace(premise, count=1) if counts else premise
-    return type(premise)(tuple(map(asked_of_one, premise.parts)))
+    return with_parts(premise, map(asked_of_one, inside(premise)))
 
 
 def simplified(premise: Expression) -> Expression:
     """Return the premise without ANDs and ORs of a single part, which text cannot express."""
-    if isinstance(premise, Is):
-        return premise
-    if isinstance(premise, Not | Quantified):
-        return dataclasses.replace(premise, part=simplified(premise.part))
-    parts = tuple(map(simplified, premise.parts))
-    return parts[0] if len(parts) == 1 else type(premise)(parts)
+    parts = tuple(map(simplified, inside(premise)))
+    return parts[0] if isinstance(premise, And | Or) and len(parts) == 1 else with_parts(premise, parts)
 
 
 def premise_key(premise: Expression) -> Hashable:
@@ -299,6 +295,11 @@ class Part:
     count: int | None = None
     negated: bool = False
 
+    @property
+    def expression(self) -> Expression:
+        """The part as it stands in the premise: its quantifier, if it has one, and what it asks of an instance."""
+        return self.premise if self.quantifier is None else Quantified(self.quantifier, self.premise, self.count)
+
 
 def parts_of(rule: int, premise: Expression) -> list[Part]:
     """Return the parts of a rule's premise, from left to right."""
@@ -315,7 +316,7 @@ def parts_of(rule: int, premise: Expression) -> list[Part]:
     return list(found(premise, False))
 
 
-# Places for the conditions of rules in the network's arrays of fuzzy sets.
+# ---------------------------------------------------------------------- places in the network's arrays of fuzzy sets
 
 
 class Arrangement(NamedTuple):

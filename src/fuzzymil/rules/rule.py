@@ -83,38 +83,30 @@ class Variable:
         check_characters(f"The variable {self.name!a:.60}", *words, error=ParameterError)
         object.__setattr__(self, "categories", tuple(self.categories))
         object.__setattr__(self, "missing_values", tuple(map(float, self.missing_values)))
-        self._check_categories()
+        for place, name in enumerate(self.categories):
+            if not isinstance(name, str) or not name or name in self.categories[:place]:
+                raise ParameterError(f"The categories of {self.name!r:.60} must be different names, got {name!r:.60}.")
+            if self.terms.get(name, crisp_set(place)) != crisp_set(place):
+                raise ParameterError(f"The term {name!r:.60} of {self.name!r:.60} is a category: its set is fixed.")
         if not all(map(math.isfinite, self.missing_values)):
-            raise ParameterError(
-                f"What missing values of {self.name!r:.60} stand for must be finite numbers, got {self.missing_values}."
-            )
-        object.__setattr__(self, "terms", Names({**self.crisp_sets, **self.terms}))
+            raise ParameterError(f"missing_values of {self.name!r:.60} must be finite, got {self.missing_values}.")
+        codes = {name: crisp_set(code) for code, name in enumerate(self.categories)}
+        object.__setattr__(self, "terms", Names({**codes, **self.terms}))
         object.__setattr__(self, "comment", tidy(self.comment))
         for term, chosen in self.terms.items():
             if not isinstance(chosen, MembershipFunction):
                 raise ParameterError(f"The term {term!r} of {self.name!r} must be a fuzzy set, got {chosen!r}.")
             if FAMILIES.get(getattr(chosen, "name", "")) is not type(chosen):
                 family = type(chosen).__name__
-                raise ParameterError(
-                    f"The term {term!r} of {self.name!r} belongs to the family {family}, which is not registered: "
-                    f"define it as class {family}(MembershipFunction, name=...)."
-                )
-        for end in ("low", "high"):
-            value = getattr(self, end)
-            object.__setattr__(self, end, None if value is None else float(value))
-        ends = [end for end in (self.low, self.high) if end is not None]
-        if not all(map(math.isfinite, ends)) or ends != sorted(ends):
-            raise ParameterError(
-                f"The range of {self.name!r:.60} must be finite with low <= high (None means unknown), "
-                f"got {self.low} to {self.high}."
-            )
-
-    def _check_categories(self) -> None:
-        for place, name in enumerate(self.categories):
-            if not isinstance(name, str) or not name or name in self.categories[:place]:
-                raise ParameterError(f"The categories of {self.name!r:.60} must be different names, got {name!r:.60}.")
-            if self.terms.get(name, crisp_set(place)) != crisp_set(place):
-                raise ParameterError(f"The term {name!r:.60} of {self.name!r:.60} is a category: its set is fixed.")
+                advice = f"define it as class {family}(MembershipFunction, name=...)"
+                which = f"The term {term!r} of {self.name!r} belongs to the family {family}"
+                raise ParameterError(f"{which}, which is not registered: {advice}.")
+        ends = {end: float(value) for end in ("low", "high") if (value := getattr(self, end)) is not None}
+        for end, number in ends.items():
+            object.__setattr__(self, end, number)
+        if not all(map(math.isfinite, ends.values())) or [*ends.values()] != sorted(ends.values()):
+            expected = "must be finite with low <= high (None means unknown)"
+            raise ParameterError(f"The range of {self.name!r:.60} {expected}, got {self.low} to {self.high}.")
 
     def check_sets(self) -> None:
         """Raise `ParameterError` if a term is not a set of this variable: a formula of others."""
@@ -142,11 +134,6 @@ class Variable:
     def declared_terms(self) -> dict[str, MembershipFunction]:
         """The terms that are no categories."""
         return {term: chosen for term, chosen in self.terms.items() if term not in self.categories}
-
-    @property
-    def crisp_sets(self) -> dict[str, MembershipFunction]:
-        """The terms that are categories."""
-        return {name: crisp_set(code) for code, name in enumerate(self.categories)}
 
     def shown(self, value: float) -> str | None:
         """Return a category, a date or a time of day as a person writes it; None for other numbers.

@@ -34,18 +34,10 @@ _LONGEST = 40_000  # characters: aligning longer texts takes too long
 class Document:
     """One immutable state of the studio; every edit makes another.
 
-    Parameters
-    ----------
-    text : str
-        The rules in the rule language, as the user wrote them or as `to_source` writes them: labels, comments and all.
-    off : frozenset of int
-        Numbers of the rules that are switched off. The text keeps them and their weights.
-    frozen : frozenset of (variable, term)
-        Terms that training must not move.
-    threshold : float, optional
-        An output above it means the positive class. None: as the rules say.
-    positive : str, optional
-        Of two classes, the one that a single output is about, as text. None: as the names say.
+    The ``text`` has the rules as the user wrote them or as `to_source` writes them: labels, comments and all. It keeps
+    rules that are switched ``off`` (their numbers), and their weights. Training must not move ``frozen`` terms. An
+    output above the ``threshold`` means the positive class (None: as the rules say); of two classes, ``positive`` is
+    the one that a single output is about (None: as the names say).
 
     Examples
     --------
@@ -246,10 +238,9 @@ class Context:
         return tuple(each for place, each in enumerate(self.members) if place != self.member)
 
     def show(self, member: object, document: Document) -> tuple[Context, Document]:
-        """Return the context in which another member is shown, and that member.
+        """Return the context in which another member is shown, and that member; ``document`` was shown so far.
 
-        ``document``, which was shown so far, stays in its place with its edits. The threshold, and the class that an
-        output is about, belong to the committee and come along.
+        The threshold, and the class that an output is about, belong to the committee and come along.
         """
         if not self.members:
             raise ParameterError("The rules are no committee: there is only one rule base.")

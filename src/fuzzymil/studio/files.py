@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils import storage
 from fuzzymil._utils.errors import InputError, ParameterError, RuleSyntaxError, known_name
@@ -23,6 +23,9 @@ from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 from fuzzymil.studio.case import Case
 from fuzzymil.studio.document import Context, Document, check_text
 from fuzzymil.studio.messages import LIMITS
+
+if TYPE_CHECKING:
+    from fuzzymil.datasets.formats import Format
 
 _TITLES = {
     "rules": "Rules as text",
@@ -188,8 +191,12 @@ def _table(upload: Upload, path: Path) -> dict[str, Any]:
 
     upload.kind = "data"
     found: dict[str, Any] = {"kind": "data", "columns": _column_names(path), "bag": None, "label": None}
-    if not found["columns"]:
-        _check_known(upload, path)
+    if _format_of(path) is None:
+        first = upload.content[:200].decode("utf-8", "replace").partition("\n")[0].strip()[:60]
+        raise InputError(
+            f"{upload.name} is no table of bags: it begins with {first!r}. Expected a header line with two columns or "
+            "more: one names the bag of each row, the others are its features."
+        )
     try:
         guess = guess_format(path)
         found |= {"bag": guess.bag, "label": guess.label}
@@ -200,30 +207,41 @@ def _table(upload: Upload, path: Path) -> dict[str, Any]:
     return {**found, "summary": f"{guess}: {size}", "losses": said, "complete": True}
 
 
-def _check_known(upload: Upload, path: Path) -> None:
-    """Say what can be opened if a file without columns is of no known format."""
+def _format_of(path: Path) -> Format | None:
+    """Return the format of a file of bags; None if it is none that is known."""
     from fuzzymil.datasets.formats import FORMATS, DataFile
 
-    if not any(known.matches(DataFile(path)) for known in FORMATS.values()):
-        first = upload.content[:200].decode("utf-8", "replace").partition("\n")[0].strip()[:60]
-        raise InputError(
-            f"{upload.name} is no table of bags: it begins with {first!r}. Expected a header line with two columns or "
-            "more: one names the bag of each row, the others are its features."
-        )
+    file = DataFile(path)
+    by_rank = sorted(FORMATS.values(), key=lambda known: -known.rank)
+    return next((known for known in by_rank if known.matches(file)), None)
 
 
 def _column_names(path: Path) -> list[str]:
     """Return the names of the columns of a table; none for other files."""
-    from fuzzymil.datasets.formats import FORMATS, DataFile
+    from fuzzymil.datasets.formats import DataFile
 
-    file = DataFile(path)
-    known = next((each for each in FORMATS.values() if each.column_names is not None and each.matches(file)), None)
-    if known is None or known.column_names is None:
-        return []
-    try:
-        return known.column_names(file)
-    except ValueError:
-        return []
+    known = _format_of(path)
+    with contextlib.suppress(ValueError):
+        return [] if known is None or known.column_names is None else known.column_names(DataFile(path))
+    return []
+
+
+def _check_n_rows(path: Path) -> None:
+    """Refuse a file of too many rows before it is read: a small one may unpack to any size."""
+    from fuzzymil.datasets.formats import DataFile
+
+    file, n_rows = DataFile(path), 0
+    if file.start.startswith(b"PAR1"):
+        from fuzzymil.datasets.formats.parquet import n_rows_of
+
+        n_rows = n_rows_of(file)
+    else:
+        for block in file.blocks():
+            n_rows += block.count(b"\n")
+            if n_rows > LIMITS["instances"]:
+                break
+    if n_rows > LIMITS["instances"]:
+        raise InputError(f"The file has more than {LIMITS['instances']:,} rows, which is what the studio takes.")
 
 
 def read_data(upload: Upload, message: Mapping[str, Any]) -> tuple[Bags, list[str]]:
@@ -236,6 +254,7 @@ def read_data(upload: Upload, message: Mapping[str, Any]) -> tuple[Bags, list[st
             raise ParameterError(f"{name} must be a column, got {value!r:.60}.")
     with upload.as_file() as path, _unnamed(path), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        _check_n_rows(path)
         bags = read_bags(path, **columns)
     if bags.n_instances > LIMITS["instances"]:
         raise InputError(f"The file has {bags.n_instances:,} instances; the studio takes {LIMITS['instances']:,}.")

@@ -210,7 +210,8 @@ class Journal:
         if good < len(content):
             kept = self._own.free_name(self.path.name, ".damaged")
             self._own.write(kept, content[good:])
-            os.ftruncate(self._file, good)
+            with storage.step("truncate"):
+                os.ftruncate(self._file, good)
             self.notice = f"The end of the journal of an earlier session is damaged. It is kept as {FOLDER}/{kept}."
         if not good:
             self.append({"journal": _FORMAT})
@@ -237,9 +238,12 @@ class Journal:
         lines = b"".join(self._pending)
         size = os.lseek(self._file, 0, os.SEEK_END)
         try:
-            if os.write(self._file, lines) < len(lines):
+            with storage.step("write"):
+                written = os.write(self._file, lines)
+            if written < len(lines):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-            os.fsync(self._file)
+            with storage.step("fsync"):
+                os.fsync(self._file)
         except OSError:
             os.ftruncate(self._file, size)  # half a line would end the journal
             raise

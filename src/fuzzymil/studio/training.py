@@ -49,7 +49,7 @@ class Worker:
             self._job += 1
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="fuzzymil-studio-")
-            path = os.path.join(self._folder.name, f"bags-{self._job}.npz")
+            path = os.path.join(self._folder.name, f"bags-{self._job % 2}.npz")
             if bags is not None:
                 save_bags(bags, path)
             if self._process is None or self._process.poll() is not None:

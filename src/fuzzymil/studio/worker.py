@@ -12,11 +12,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.arrays import Array, unpacked
+from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, Columns
 from fuzzymil.rules.files import parse_rules
 from fuzzymil.studio.case import class_text
@@ -40,16 +42,18 @@ def save_bags(bags: Bags, path: str) -> None:
 
 def load_bags(path: str) -> Bags:
     """Read bags that `save_bags` wrote."""
-    with np.load(path, allow_pickle=False) as file:
-        content = {name: file[name] for name in file.files}
-    columns = str(content["columns"])
-    return Bags(
-        content["instances"],
-        content["offsets"],
-        labels=content["labels"] if len(content["labels"]) else None,
-        feature_names=list(map(str, content["names"])),
-        columns=Columns.from_dict(from_json(columns)) if columns else None,
-    )
+    content = unpacked(Path(path).read_bytes())
+    try:
+        columns = str(content["columns"])
+        return Bags(
+            content["instances"],
+            content["offsets"],
+            labels=content["labels"] if len(content["labels"]) else None,
+            feature_names=list(map(str, content["names"])),
+            columns=Columns.from_dict(from_json(columns)) if columns else None,
+        )
+    except (TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
+        raise InputError(f"These are not the bags that were saved ({type(problem).__name__}).") from None
 
 
 # ---------------------------------------------------------------------- jobs
@@ -110,7 +114,7 @@ def _mamdani(rules: Any, bags: Bags, job: Mapping[str, Any], settings: dict[str,
         targets = np.asarray(bags.labels, float).reshape(bags.n_bags, -1)
     settings["constraints"] = Constraints.of(settings["constraints"])
     found = train(rules, bags, targets, callbacks=(note,), **settings)
-    return found.rules, found.touched
+    return found.rules, found.active_bounds
 
 
 def _label(bags: Bags, text: str) -> Any:

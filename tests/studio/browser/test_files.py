@@ -27,7 +27,7 @@ def test_data_are_opened_and_undo_brings_the_former_ones_back(opened, tmp_path):
     assert window.page.locator("dialog", has_text="x1, x2").count() == 1  # what the table does not have
     assert window.key("start-from").is_checked()
     window.edited(window.page.locator("dialog .primary").click)
-    assert [each.name for each in window.session.document.base.variables] == ["temp"]
+    assert [each.name for each in window.session.document.rules.variables] == ["temp"]
     window.edited(lambda: window.page.keyboard.press("Control+z"))
     assert window.session.document.text == demo_document().text
     assert window.page.locator(".topbar", has_text="150 bags").count() == 1

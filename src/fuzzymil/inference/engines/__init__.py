@@ -5,8 +5,8 @@ the arrays that it is given. NumPy serves small inference at once, without impor
 training, large data and GPUs; PyTorch serves the tensors of `fuzzymil.torch`.
 
 An engine defines ``stop_gradient``, ``numbers``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``,
-``einsum``, ``sorted_within``, ``in_chunks``, ``fast_softmax``, ``log_truth_of_conjunctions`` and
-``log_truth_of_gaussians``.
+``einsum``, ``sorted_within``, ``in_chunks`` and ``log_truth_of_gaussians``; where there is a faster way than the
+general one, also ``fast_softmax`` and ``log_truth_of_conjunctions``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 
 from fuzzymil._utils.arrays import is_of_jax, is_of_torch
-
-__all__ = ["engine_of"]
 
 _LOADED: dict[str, Any] = {}  # by name; torch.compile cannot trace an import by name
 

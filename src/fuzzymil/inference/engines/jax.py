@@ -16,7 +16,7 @@ from fuzzymil.bags import Bags
 from fuzzymil.inference._numerics import folded
 from fuzzymil.inference.engines.jax_gaussians import for_all
 from fuzzymil.inference.engines.jax_gaussians import log_truth_of_gaussians as log_truth_of_gaussians  # of an engine
-from fuzzymil.inference.layers import Masks, Operators, Params, forward, layer1, layers_1_and_2
+from fuzzymil.inference.layers import Masks, Operators, Params, forward, layers_1_and_2
 from fuzzymil.inference.segments import Each, Grouping, OneBag, pack
 
 # ---------------------------------------------------------------------- packed bags
@@ -157,11 +157,6 @@ def fast_softmax(log_r: jax.Array, grouping: Grouping, alpha: jax.Array) -> jax.
     return None
 
 
-def log_truth_of_conjunctions(sets: object, masks: object, t_norm: str, x: jax.Array, known: jax.Array | None) -> None:
-    """Return None: layer by layer is the fastest."""
-    del sets, masks, t_norm, x, known
-
-
 def einsum(subscripts: str, a: jax.Array, b: jax.Array) -> jax.Array:
     """Return the sum of products, in full precision on every device."""
     return jnp.einsum(subscripts, a, b, precision="highest")
@@ -263,13 +258,18 @@ def _by_reductions(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> _Pooled:
     all_weights = bags.sum(jnp.exp(score(log_r, reference)))
     again, reference, all_weights = _anew((log_r, reference, all_weights))
     share = bags.sum(jnp.exp(again + score(again, reference) - bags.spread(top)))
-    nothing = share == 0  # lets NaN through
-    share = jnp.where(nothing, 1.0, share)
-    log_sum = jnp.where(nothing, -jnp.inf, top + jnp.log(share))
-    log_mean = log_sum - jnp.log(jnp.where(all_weights == 0, 1.0, all_weights))
+    log_sum, log_mean, share = _logs(share, top, all_weights)
     again, reference, top, share = _anew((log_r, reference, top, share))
     of_squares = bags.sum(jnp.exp(2 * again + score(again, reference) - bags.spread(top)))
     return _Pooled(log_mean, reference, log_sum, of_squares / share - jnp.exp(log_mean))
+
+
+def _logs(share: jax.Array, top: jax.Array, all_weights: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return the logarithms of the sum and of the mean, and the share, 1 where it was 0; lets NaN through."""
+    nothing = share == 0
+    share = jnp.where(nothing, 1.0, share)
+    log_sum = jnp.where(nothing, -jnp.inf, top + jnp.log(share))
+    return log_sum, log_sum - jnp.log(jnp.where(all_weights == 0, 1.0, all_weights)), share
 
 
 def _anew(values: _Values) -> _Values:
@@ -296,10 +296,7 @@ def _unrolled(log_r: jax.Array, bags: Packed, alpha: jax.Array) -> _Pooled:
     all_weights = functools.reduce(jnp.add, map(jnp.exp, scores))
     shares = [jnp.exp(term - top) for term in terms]
     share = functools.reduce(jnp.add, shares)
-    nothing = share == 0  # lets NaN through
-    share = jnp.where(nothing, 1.0, share)
-    log_sum = jnp.where(nothing, -jnp.inf, top + jnp.log(share))
-    log_mean = log_sum - jnp.log(jnp.where(all_weights == 0, 1.0, all_weights))
+    log_sum, log_mean, share = _logs(share, top, all_weights)
     of_squares = functools.reduce(
         jnp.add, [jnp.where(own, each * jnp.exp(v), 0.0) for own, each, v in zip(real, shares, truths, strict=True)]
     )
@@ -327,11 +324,7 @@ def _backward(saved: tuple[jax.Array, Packed, jax.Array, _Pooled], g: jax.Array)
     r = jnp.exp(log_r)
     share = jnp.exp(log_r + alpha * (r - reference) - log_sum)
     d_alpha = jnp.where(jnp.isneginf(pooled.log_sum), 0.0, g * pooled.slope).sum(axis=0)
-    return (
-        g_own * share * (1 + alpha * (r - jnp.exp(log_mean))),
-        None,
-        d_alpha if jnp.ndim(alpha) else d_alpha.sum(),
-    )
+    return (g_own * share * (1 + alpha * (r - jnp.exp(log_mean))), None, d_alpha if jnp.ndim(alpha) else d_alpha.sum())
 
 
 softmax_of_bags.defvjp(_forward, _backward)
@@ -340,27 +333,13 @@ softmax_of_bags.defvjp(_forward, _backward)
 # ---------------------------------------------------------------------- inference
 # In 64 bit, by compiled programs, for large data.
 
-_FEW_FEATURES = 32  # at most, for programs that spell out every feature
-
 
 # Two programs: in a single one, the compiler would recompute the truths wherever they are used.
 @functools.partial(jax.jit, static_argnames=("operators",))
 def _compiled_truth(
     params: Params, masks: Masks, operators: Operators, x: jax.Array, known: jax.Array | None
 ) -> jax.Array:
-    if operators.t_norm == "min" and operators.premises is None and known is None and x.shape[1] <= _FEW_FEATURES:
-        return _least_membership(params, masks, x)
     return layers_1_and_2(params, masks, operators, x, known)
-
-
-def _least_membership(params: Params, masks: Masks, x: jax.Array) -> jax.Array:
-    """Return the truths (i, r) under the minimum, taken feature by feature, so that rules are computed side by side."""
-
-    def of_feature(d: int) -> jax.Array:
-        sets = {name: tuple(values[:, d : d + 1] for values in numbers) for name, numbers in params.sets.items()}
-        return layer1(sets, {name: mask[:, d : d + 1] for name, mask in masks.items()}, x[:, d : d + 1], None)[..., 0]
-
-    return functools.reduce(jnp.minimum, map(of_feature, range(x.shape[1])))
 
 
 @functools.partial(jax.jit, static_argnames=("operators", "n_bags"))
@@ -383,9 +362,7 @@ def _compiled_rest(
     )
 
 
-def infer_part(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int
-) -> tuple[Array, ...]:
+def infer_part(params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int) -> list[Array]:
     """Run the layers on the bags from ``first`` to ``last``, compiled."""
     start, stop = bags.offsets[first], bags.offsets[last]
     data = pack(bags.instances[start:stop], bags.offsets[first : last + 1] - start, np.float64)
@@ -398,4 +375,4 @@ def infer_part(
         # Of single instances, the degrees of bags are the truths; what is concluded may be constant.
         known = (truths, truths, None, np.broadcast_to(constants, (data.n_bags, *constants.shape)), None)
         per_bag = [np.asarray(own if values is None else values) for values, own in zip(computed, known, strict=True)]
-    return (truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag))
+    return [truths[: data.n_instances], *(values[: data.n_bags] for values in per_bag)]

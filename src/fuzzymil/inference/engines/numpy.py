@@ -135,11 +135,6 @@ def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, know
     return np.concatenate([function(x[rows], None if known is None else known[rows]) for rows in chunks])
 
 
-def fast_softmax(log_r: Array, grouping: object, alpha: Array) -> None:
-    """Return None: the general formula is the fastest."""
-    del log_r, grouping, alpha
-
-
 def log_truth_of_conjunctions(
     sets: Mapping[str, tuple[Array, ...]], masks: Mapping[str, Array], t_norm: str, x: Array, known: Array | None
 ) -> Array | None:
@@ -177,23 +172,13 @@ def log_truth_of_gaussians(
 ) -> Array:
     """Return the log-truths (i, r) of rules with Gaussian sets, a chunk of rows that fits the cache at a time.
 
-    Parameters
-    ----------
-    x : array of shape (i, d)
-    known : array of shape (i, d), optional
-        1 or 0; an unknown value has membership 1 in every set.
-    centers, inverse : arrays of shape (r, d)
-        Centers, and 1 / width; 0 where a rule does not use a feature.
-    squares : None
-        Not used.
+    ``known`` (i, d): 1 or 0; an unknown value has membership 1 in every set. ``inverse`` (r, d): 1 / width; 0 where a
+    rule does not use a feature. ``squares``: of ``x``, if an engine has use for them.
 
-    Examples
-    --------
     >>> x, centers = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[0.0, 0.0]])
     >>> log_truth_of_gaussians(x, None, centers, np.array([[1.0, 2.0]])).tolist()
     [[-2.0], [-2.0]]
     """
-    del squares
     found = np.empty((len(x), len(centers)))
     n_rows = max(min(_CACHED // max(x.shape[1], 1), len(x)), 1)
     room = np.empty((n_rows, x.shape[1]))

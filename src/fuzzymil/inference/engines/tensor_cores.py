@@ -110,10 +110,7 @@ def truths_and_size(
             pl.BlockSpec((_ROWS, rules), lambda row, rule: (row, rule)),
             pl.BlockSpec((None, rules), lambda row, rule: (row, rule)),
         ],
-        out_shape=[
-            _like(x, len(x), padded),
-            _like(x, len(x) // _ROWS, padded),
-        ],
+        out_shape=[_like(x, len(x), padded), _like(x, len(x) // _ROWS, padded)],
     )(x, unit, halves, jnp.pad(constant, (0, padded - n_rules)))
     return truths[:, :n_rules], sizes.max()
 

@@ -10,24 +10,6 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-__all__ = [
-    "Packed",
-    "Padded",
-    "einsum",
-    "fast_softmax",
-    "stop_gradient",
-    "in_chunks",
-    "least",
-    "log_softmax",
-    "log_truth_of_conjunctions",
-    "log_truth_of_gaussians",
-    "numbers",
-    "shares",
-    "sigmoid",
-    "softmax",
-    "sorted_within",
-]
-
 # Numbers (rows, sets of a rule, features) computed at once: what fits the cache of a CPU, and the memory of a GPU.
 _CACHED, _GREATEST_ARRAY = 1 << 18, 1 << 24
 
@@ -142,16 +124,6 @@ def sorted_within(owners: Tensor, values: Tensor) -> Tensor:
     return by_value.take_along_dim(by_owner, dim=0)
 
 
-def fast_softmax(log_r: Tensor, grouping: object, alpha: Tensor) -> None:
-    """Return None: there is only the general formula."""
-    del log_r, grouping, alpha
-
-
-def log_truth_of_conjunctions(sets: object, masks: object, t_norm: str, x: Tensor, known: Tensor | None) -> None:
-    """Return None: layer by layer is the fastest."""
-    del sets, masks, t_norm, x, known
-
-
 def in_chunks(function: Callable[[Any, Any], Tensor], n_values: int, x: Tensor, known: Tensor | None) -> Tensor:
     """Call ``function``, which computes ``n_values`` numbers for each row, on so many rows at once as memory allows.
 
@@ -170,25 +142,7 @@ def in_chunks(function: Callable[[Any, Any], Tensor], n_values: int, x: Tensor, 
 def log_truth_of_gaussians(
     x: Tensor, known: Tensor | None, centers: Tensor, inverse: Tensor, squares: None = None
 ) -> Tensor:
-    """Return the log-truths (i, r) of rules with Gaussian sets.
-
-    Parameters
-    ----------
-    x : tensor of shape (i, d)
-    known : tensor of shape (i, d), optional
-        1 or 0; an unknown value has membership 1 in every set.
-    centers, inverse : tensors of shape (r, d)
-        Centers, and 1 / width; 0 where a rule does not use a feature.
-    squares : None
-        Not used.
-
-    Examples
-    --------
-    >>> x, centers = torch.tensor([[0.0, 1.0], [2.0, 0.0]]), torch.tensor([[0.0, 0.0]])
-    >>> log_truth_of_gaussians(x, None, centers, torch.tensor([[1.0, 2.0]])).tolist()
-    [[-2.0], [-2.0]]
-    """
-    del squares
+    """Return the log-truths (i, r) of rules with Gaussian sets; see `engines.numpy`."""
     found: Tensor = _LogTruth.apply(x, known, centers, inverse)
     return found
 

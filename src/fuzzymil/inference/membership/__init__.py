@@ -28,8 +28,7 @@ as soon as Python sees it). The rule language, JSON, training and plots then sup
 ...     width: Width
 ...
 ...     @staticmethod
-...     def log_mu(x, *parameters):
-...         center, width = parameters
+...     def log_mu(x, center, width):
 ...         return -jnp.abs(x - center) / width
 ...
 ...     @staticmethod
@@ -56,21 +55,31 @@ from fuzzymil.inference.membership._base import (
     family,
     learnable_families,
 )
-from fuzzymil.inference.membership._edges import Arc, Binary, Concave, Ramp, Sigmoid, SShape, ZShape
-from fuzzymil.inference.membership._formula import Arithmetic, Formula
-from fuzzymil.inference.membership._hills import (
+from fuzzymil.inference.membership._families import (
+    Arc,
     Bell,
+    Binary,
+    Concave,
     Cosine,
+    Discrete,
     Gaussian,
+    Missing,
     PiShape,
+    Ramp,
+    Rectangle,
     SemiEllipse,
+    Sigmoid,
     SigmoidDifference,
     SigmoidProduct,
+    Singleton,
     Spike,
+    SShape,
+    Trapezoidal,
+    Triangular,
     TwoSidedGaussian,
+    ZShape,
 )
-from fuzzymil.inference.membership._missing import Missing
-from fuzzymil.inference.membership._polygons import Discrete, Rectangle, Singleton, Trapezoidal, Triangular
+from fuzzymil.inference.membership._formula import Arithmetic, Formula
 
 __all__ = [
     "FAMILIES",

@@ -25,7 +25,8 @@ import dataclasses
 import functools
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +36,6 @@ from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil._utils.registry import register
 from fuzzymil._utils.runtime import in_64_bit
 from fuzzymil.inference._numerics import stop_gradient
-
-if TYPE_CHECKING:
-    import jax
 
 Parameters = tuple[Any, ...]
 """One array (or number) per parameter of a family, in order."""
@@ -53,6 +51,16 @@ Text = Annotated[str, "text"]
 FAMILIES: dict[str, type[MembershipFunction]] = {}
 """All families by name."""
 
+_ALLOWED: dict[str, tuple[Callable[[float], bool], str]] = {
+    "width": (lambda value: value > 0, "be greater than 0"),
+    "shape": (lambda value: value > 0, "be greater than 0"),
+    "steepness": (lambda value: value != 0, "not be 0 (the set would be flat)"),
+    "side": (lambda value: value != 0, "be above 0 (right) or below 0 (left)"),
+    "degree": (lambda value: 0 <= value <= 1, "be from 0 to 1"),
+}
+_TO_FREE: dict[str, Callable[[Any], Any]] = dict.fromkeys(("width", "shape"), lambda v: namespace(v).log(v))
+_FROM_FREE: dict[str, Callable[[Any], Any]] = dict.fromkeys(("width", "shape"), lambda v: namespace(v).exp(v))
+_FROM_FREE |= dict.fromkeys(("degree", "side"), stop_gradient)
 _KINDS: dict[type[MembershipFunction], tuple[str, ...]] = {}  # torch.compile cannot trace functools.cache
 _NUMPY = (np.ndarray, np.generic)  # nor a union of types
 
@@ -73,10 +81,13 @@ class MembershipFunction(ABC):
     trainable : bool
         Whether training can move sets of this family. It cannot if their edges are vertical everywhere: then no small
         step changes any membership, and the sets stay frozen.
+    vertical : bool
+        Whether edges may be vertical, so that a set may have no width.
     """
 
     name: ClassVar[str]
     trainable: ClassVar[bool] = True
+    vertical: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         """Register the class under ``name``; a class without a name is a base of others."""
@@ -86,10 +97,8 @@ class MembershipFunction(ABC):
             cls.name = name
 
     def __post_init__(self) -> None:
-        for field, kind in zip(self.fields(), self._kinds(), strict=True):
+        for field in self._numeric_fields():
             value = getattr(self, field)
-            if kind == "text":
-                continue
             if not isinstance(value, float | int | np.number) or not math.isfinite(value):
                 raise ParameterError(f"{type(self).__name__}: {field} must be a finite number, got {value!r}.")
             if type(value) is not float:
@@ -148,9 +157,8 @@ class MembershipFunction(ABC):
         """Return whether the constructor takes this number of arguments."""
         return count == len(cls.fields())
 
-    def inverse(self, degree: npt.ArrayLike) -> npt.NDArray[np.float64] | None:
+    def inverse(self, degree: npt.ArrayLike) -> Any:
         """Return the value at which the membership is ``degree``, for sets that only rise or only fall; else None."""
-        del degree
         return None
 
     @property
@@ -161,7 +169,6 @@ class MembershipFunction(ABC):
     @classmethod
     def of_kind(cls, detail: str) -> type[MembershipFunction]:
         """Return the class that computes sets of the kind ``name:detail``."""
-        del detail
         return cls
 
     def with_parameters(self, *parameters: float) -> MembershipFunction:
@@ -191,26 +198,21 @@ class MembershipFunction(ABC):
 
     def _check(self) -> None:
         """Raise `ParameterError` unless the parameters describe a set."""
-        for field, kind in zip(self.fields(), self._kinds(), strict=True):
+        for field, kind in self.roles().items():
             value = getattr(self, field)
-            if kind in ("width", "shape") and value <= 0:
-                raise ParameterError(f"{type(self).__name__}: {field} must be greater than 0, got {value!r}.")
-            if kind == "steepness" and value == 0:
-                raise ParameterError(f"{type(self).__name__}: {field} must not be 0 (the set would be flat).")
-            if kind == "side" and value == 0:
-                raise ParameterError(
-                    f"{type(self).__name__}: {field} must be above 0 (right) or below 0 (left), got 0."
-                )
-            if kind == "degree" and not 0 <= value <= 1:
-                raise ParameterError(f"{type(self).__name__}: {field} must be from 0 to 1, got {value!r}.")
+            good, expected = _ALLOWED.get(kind, (lambda _: True, ""))
+            if not good(value):
+                raise ParameterError(f"{type(self).__name__}: {field} must {expected}, got {value!r}.")
+
+    # In what follows, a family names its parameters: ``log_mu(x, center, width)``.
 
     @staticmethod
     @abstractmethod
-    def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
-        """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
+    def log_mu(*args: Any, **named: Any) -> Any:
+        """Return the logarithm of the membership of ``x``, the first argument; ``-inf`` where it is exactly zero."""
 
     @staticmethod
-    def log_mu_slopes(x: Any, *parameters: Any) -> tuple[Any, ...]:
+    def log_mu_slopes(*args: Any, **named: Any) -> tuple[Any, ...]:
         """Return the derivatives of `log_mu` by each parameter, in NumPy, for sets that rules are chosen from."""
         raise NotImplementedError
 
@@ -227,28 +229,17 @@ class MembershipFunction(ABC):
     @classmethod
     def _numeric_kinds(cls, parameters: Parameters) -> tuple[str, ...]:
         """Return what each of these parameters is."""
-        del parameters
         return tuple(kind for kind in cls._kinds() if kind != "text")
 
     @classmethod
-    def to_free(cls, *parameters: Any) -> Parameters:
+    def to_free(cls, *parameters: Any, **named: Any) -> Parameters:
         """Convert parameters to unconstrained ones."""
-        return tuple(
-            namespace(value).log(value) if kind in ("width", "shape") else value
-            for kind, value in zip(cls._numeric_kinds(parameters), parameters, strict=True)
-        )
+        return cls._changed(_TO_FREE, parameters)
 
     @classmethod
-    def from_free(cls, *free: Any) -> Parameters:
+    def from_free(cls, *free: Any, **named: Any) -> Parameters:
         """Convert unconstrained parameters back; the inverse of `to_free`."""
-        return tuple(
-            namespace(value).exp(value)
-            if kind in ("width", "shape")
-            else stop_gradient(value)
-            if kind in ("degree", "side")
-            else value
-            for kind, value in zip(cls._numeric_kinds(free), free, strict=True)
-        )
+        return cls._changed(_FROM_FREE, free)
 
     @classmethod
     def moved(cls, shift: Any, scale: Any, *parameters: Any) -> Parameters:
@@ -258,34 +249,37 @@ class MembershipFunction(ABC):
             "width": lambda value: scale * value,
             "steepness": lambda value: value / scale,
         }
-        return tuple(
-            change.get(kind, lambda value: value)(value)
-            for kind, value in zip(cls._numeric_kinds(parameters), parameters, strict=True)
-        )
+        return cls._changed(change, parameters)
 
     @classmethod
-    def peak(cls, *parameters: Any) -> Any:
+    def _changed(cls, change: Mapping[str, Callable[[Any], Any]], parameters: Parameters) -> Parameters:
+        """Return the parameters with some kinds of them changed."""
+        kinds = cls._numeric_kinds(parameters)
+        return tuple(change[k](value) if k in change else value for k, value in zip(kinds, parameters, strict=True))
+
+    @classmethod
+    def peak(cls, *parameters: Any, **named: Any) -> Any:
         """Return a most typical value of the set; by default its first location."""
         return parameters[cls._numeric_kinds(parameters).index("location")]
 
     @classmethod
-    def spread(cls, *parameters: Any) -> Any:
+    def spread(cls, *parameters: Any, **named: Any) -> Any:
         """Return how wide the set is, comparable to a Gaussian's standard deviation; by default its first width."""
         return parameters[cls._numeric_kinds(parameters).index("width")]
 
     @classmethod
-    def with_edges_apart(cls, distance: Any, *parameters: Any) -> Parameters | None:
+    def with_edges_apart(cls, distance: Any, *parameters: Any, **named: Any) -> Parameters | None:
         """Return the parameters with both edges moved outward by a distance, if training moves edges independently.
 
         Such edges may pass each other, so that no value belongs fully to the set. None for all other families.
         """
-        del distance, parameters
         return None
 
     @classmethod
     def describes_set(cls, *parameters: Any) -> Any:
-        """Return where trained parameters describe a set; by default where its spread is above 0 and finite."""
-        return namespace(parameters[0]).isfinite(1.0 / cls.spread(*parameters))
+        """Return where trained parameters describe a set: where its spread is finite and, unless `vertical`, not 0."""
+        spread = cls.spread(*parameters)
+        return namespace(spread).isfinite(spread if cls.vertical else 1.0 / spread)
 
 
 def family(kind: str) -> type[MembershipFunction]:
@@ -328,7 +322,7 @@ def log_width(width: Any) -> Any:
     return xp.where(vertical, _LOG_OF_NO_WIDTH, xp.log(xp.where(vertical, 1.0, width)))
 
 
-def log_or_zero(mu: jax.Array) -> jax.Array:
+def log_or_zero(mu: Any) -> Any:
     """Return the logarithm; -inf with derivative 0 where the membership is exactly zero."""
     xp = namespace(mu)
     if isinstance(mu, _NUMPY):  # without derivatives, in fewer steps
@@ -338,7 +332,7 @@ def log_or_zero(mu: jax.Array) -> jax.Array:
     return xp.where(outside, -xp.inf, xp.log(xp.where(outside, 1.0, mu)))
 
 
-def ramp(x: jax.Array, start: jax.Array, end: jax.Array) -> jax.Array:
+def ramp(x: Any, start: Any, end: Any) -> Any:
     """Return the line through 0 at ``start`` and 1 at ``end``; where they are equal, a step that reaches 1 there."""
     xp = namespace(x)
     vertical = start == end

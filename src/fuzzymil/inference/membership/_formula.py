@@ -6,16 +6,13 @@ import dataclasses
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from fuzzymil._utils.arrays import namespace
 from fuzzymil._utils.errors import ParameterError, did_you_mean
 from fuzzymil.inference.membership._base import Location, MembershipFunction, Text, Width
-
-if TYPE_CHECKING:
-    import jax
 
 # Arithmetic written as text, ``1 / (1 + exp(-20 * (x - 0.75)))``: read by a parser of its own, never executed as code.
 #
@@ -36,28 +33,14 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?P<name>[^\W\d][\w.]*)"
     r"|'(?P<quoted>[^']+)'|(?P<sign>\*\*|[-+*/%^(),!~])|(?P<other>\S))"
 )
-_ONE = {
-    **{name: name for name in ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "round", "abs")},
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    "fabs": "abs",
-    "ln": "log",
-}
-_TWO = {
-    "min": "minimum",
-    "max": "maximum",
-    "pow": "power",
-    "atan2": "arctan2",
-    "fmod": "fmod",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "neq": "not_equal",
-    "le": "less_equal",
-    "lt": "less",
-}
-_TRUTHS = frozenset({"greater", "greater_equal", "equal", "not_equal", "less_equal", "less"})
+_ANGLES = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+_ONE = {name: name for name in ("exp", "log", "log10", "log1p", "sqrt", "floor", "ceil", "round", "abs", *_ANGLES)}
+_ONE |= {f"a{name}": f"arc{name}" for name in _ANGLES} | {"fabs": "abs", "ln": "log"}
+_COMPARISONS = {"gt": "greater", "ge": "greater_equal", "eq": "equal", "neq": "not_equal"}
+_COMPARISONS |= {"le": "less_equal", "lt": "less"}
+_TWO = {"min": "minimum", "max": "maximum", "pow": "power", "atan2": "arctan2", "fmod": "fmod"} | _COMPARISONS
 _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "fmod", "^": "power", "**": "power"}
+_LEVELS = (("or",), ("and",), ("+", "-"), ("*", "/", "%"))
 _MAX_DEPTH = 50
 _MAX_LENGTH = 10_000  # characters
 
@@ -67,16 +50,7 @@ Tree = tuple[Any, ...]
 
 @dataclasses.dataclass(frozen=True)
 class Arithmetic:
-    """A formula over named variables.
-
-    Parameters
-    ----------
-    text : str
-
-    Raises
-    ------
-    ParameterError
-        If the text is not a formula; the message shows the place.
+    """A formula over named variables; `ParameterError` if the text is not one.
 
     Examples
     --------
@@ -111,13 +85,7 @@ class Arithmetic:
 
     @staticmethod
     def name(text: str) -> str:
-        """Return the name of a variable as a formula has it, in quotes if it is not a single word.
-
-        Examples
-        --------
-        >>> Arithmetic.name("depth"), Arithmetic.name("a-b")
-        ('depth', "'a-b'")
-        """
+        """Return the name of a variable as a formula has it, in quotes if it is not a single word."""
         return text if re.fullmatch(r"[^\W\d][\w.]*", text) and text not in ("and", "or") else f"'{text}'"
 
     def renamed(self, names: Mapping[str, str]) -> Arithmetic:
@@ -172,7 +140,7 @@ def _value(tree: Tree, variables: Mapping[str, Any], xp: Any) -> Any:
         base = _value(tree[1], variables, xp)
         return base ** int(exponent) if exponent == int(exponent) else base**exponent
     found = getattr(xp, kind)(*(_value(part, variables, xp) for part in tree[1:]))
-    if kind not in _TRUTHS and not kind.startswith("logical"):
+    if kind not in _COMPARISONS.values() and not kind.startswith("logical"):
         return found
     # PyTorch would make 32-bit numbers of 1 and 0 alone.
     return xp.where(xp.asarray(found) != 0, xp.ones_like(next(iter(variables.values()), 0.0)), 0.0)
@@ -215,7 +183,7 @@ def _log_size(value: Any, xp: Any) -> tuple[Any, Any]:
 
 
 class _Reader:
-    """Recursive-descent parser; each method reads what it is named after."""
+    """Recursive-descent parser."""
 
     def __init__(self, text: object) -> None:
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
@@ -246,33 +214,27 @@ class _Reader:
         return ""
 
     def whole(self) -> Tree:
-        found = self.any_of()
+        found = self.nested()
         if self.tokens[self.place][0] != "end":
             raise self.fail("a sign between numbers, or the end")
         return found
 
-    def joined(self, part: Callable[[], Tree], *signs: str) -> Tree:
-        found = part()
-        while sign := self.skip(*signs):
-            found = (_SIGNS.get(sign, f"logical_{sign}"), found, part())
-        return found
-
-    def any_of(self) -> Tree:
+    def nested(self) -> Tree:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise ParameterError(f"The formula {self.text!r:.100} is nested more than {_MAX_DEPTH} levels deep.")
-        found = self.joined(self.all_of, "or")
+        found = self.chain(0)
         self.depth -= 1
         return found
 
-    def all_of(self) -> Tree:
-        return self.joined(self.total, "and")
-
-    def total(self) -> Tree:
-        return self.joined(self.product, "+", "-")
-
-    def product(self) -> Tree:
-        return self.joined(self.signed, "*", "/", "%")
+    def chain(self, level: int) -> Tree:
+        """Read parts joined by the signs of a level, which bind less than those of the next."""
+        if level == len(_LEVELS):
+            return self.signed()
+        found = self.chain(level + 1)
+        while sign := self.skip(*_LEVELS[level]):
+            found = (_SIGNS.get(sign, f"logical_{sign}"), found, self.chain(level + 1))
+        return found
 
     def signed(self) -> Tree:
         sign = 1
@@ -295,7 +257,7 @@ class _Reader:
             self.place += 1
             return ("number", float(word))
         if self.skip("("):
-            found = self.any_of()
+            found = self.nested()
             if not self.skip(")"):
                 raise self.fail("')'")
             return found
@@ -317,9 +279,9 @@ class _Reader:
                 f"{', '.join(sorted(known))}.{did_you_mean(word, known)}"
             )
         self.place += 2
-        parts = [self.any_of()]
+        parts = [self.nested()]
         while self.skip(","):
-            parts.append(self.any_of())
+            parts.append(self.nested())
         if not self.skip(")"):
             raise self.fail("')'")
         count = 1 if word in _ONE else 2
@@ -350,8 +312,6 @@ class Formula(MembershipFunction, name="formula"):
     shift: Location = 0.0
     scale: Width = 1.0
 
-    _formula: ClassVar[Arithmetic | None] = None
-
     def _check(self) -> None:
         super()._check()
         Arithmetic(self.text)  # raises an error if it is not a formula
@@ -368,19 +328,12 @@ class Formula(MembershipFunction, name="formula"):
             raise ParameterError(f"Formula: the variable of a set is called x, found {others[0]!r} in {self.text!r}.")
 
     def number(self, variables: Mapping[str, Any]) -> Any:
-        """Return the number that the formula means for these values of its variables, arrays or numbers.
-
-        Examples
-        --------
-        >>> float(Formula("2 * depth + 1").number({"depth": 1.5}))
-        4.0
-        """
+        """Return the number that the formula means for these values of its variables, arrays or numbers."""
         return Arithmetic(self.text).value(variables)
 
     @classmethod
     def takes(cls, count: int) -> bool:
-        """Return whether the constructor takes this number of arguments: the text alone, or with shift and scale."""
-        return count in (1, 3)
+        return count in (1, 3)  # the text alone, or with shift and scale
 
     @property
     def kind(self) -> str:
@@ -395,8 +348,8 @@ class Formula(MembershipFunction, name="formula"):
 
         class Written(Formula):
             @staticmethod
-            def log_mu(x: jax.Array, *parameters: jax.Array) -> jax.Array:
-                return _log_mu(formula, x, *parameters)
+            def log_mu(x: Any, shift: Any, scale: Any) -> Any:
+                return _log_mu(formula, x, shift, scale)
 
         return Written
 
@@ -410,18 +363,18 @@ class Formula(MembershipFunction, name="formula"):
         """Return the same formula, shifted and stretched."""
         return Formula(self.text, *parameters)
 
-    def log_mu(self, x: jax.Array, *parameters: jax.Array) -> jax.Array:  # type: ignore[override]
+    def log_mu(self, x: Any, shift: Any, scale: Any) -> Any:  # type: ignore[override]  # the text is the instance's
         """Return the logarithm of the membership; ``-inf`` where it is exactly zero."""
         self.check_set()
-        return _log_mu(Arithmetic(self.text), x, *parameters)
+        return _log_mu(Arithmetic(self.text), x, shift, scale)
 
     @classmethod
-    def peak(cls, *parameters: Any) -> Any:
+    def peak(cls, shift: Any, scale: Any) -> Any:
         """Return where x is 0 in the formula: a formula does not say where it peaks."""
-        return parameters[0]
+        return shift
 
 
-def _log_mu(formula: Arithmetic, x: jax.Array, shift: jax.Array, scale: jax.Array) -> jax.Array:
+def _log_mu(formula: Arithmetic, x: Any, shift: Any, scale: Any) -> Any:
     xp = namespace(x)
     z = (x - shift) / scale
     log_mu = formula.log_value({"x": z}) + 0.0 * z  # of the full shape, even if the formula is a number

@@ -1,11 +1,15 @@
-"""Choosing rules: candidates, penalized fits, cross-validation, refinement; and what data are like."""
+"""Choosing rules: candidates, the search for few of them, the frontier; and what data are like."""
 
 from fuzzymil.learn.choose.candidates import informative_features
-from fuzzymil.learn.choose.choose import SearchResult, choose_rules
-from fuzzymil.learn.choose.diagnosis import DataDiagnosis, Measure, Method, Sizes, diagnose
+from fuzzymil.learn.choose.choose import Limits, SearchResult, choose_rules
+from fuzzymil.learn.choose.diagnosis import DataDiagnosis, Method, Sizes, diagnose
+from fuzzymil.learn.choose.frontier import Frontier, FrontierPoint, Measure
 
 __all__ = [
     "DataDiagnosis",
+    "Frontier",
+    "FrontierPoint",
+    "Limits",
     "Measure",
     "Method",
     "SearchResult",

@@ -1,7 +1,7 @@
 """Candidates: the premises that rules are chosen from, and how true each is in every bag.
 
-A candidate is a conjunction of quantified parts, each about instances that satisfy some conditions at the same time; or
-a prototype, nearness to a point in all features. Candidates are made from the instances alone, without the labels, so
+A candidate is a conjunction of quantified parts, each about instances that satisfy some conditions at the same time.
+Candidates are made from the instances alone, without the labels, so
 all folds of a cross-validation share them. Conjunctions that labels suggest are found in `conjunctions`.
 
 Their sets have no names yet, so they are not the trees of `fuzzymil.rules` that chosen ones become; but they compile to
@@ -23,7 +23,7 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags
 from fuzzymil.inference.engines.numpy import order_statistics
 from fuzzymil.inference.membership import MembershipFunction, Missing, Sigmoid
-from fuzzymil.inference.movable import MovableGaussians, MovablePremises, Pullback
+from fuzzymil.inference.movable import MovablePremises, Pullback
 from fuzzymil.inference.premises import Form, Group, Join, Parts, Place
 from fuzzymil.learn.train.scaling import Measures
 from fuzzymil.rules.rule import crisp_set
@@ -69,14 +69,6 @@ Premise = tuple[Part, ...]
 def n_conditions(premise: Premise) -> int:
     """Return the number of conditions; a count of all instances is one, too."""
     return sum(max(len(part.conditions), 1) for part in premise)
-
-
-class Prototype(NamedTuple):
-    """Some instance of the bag, or its instances on average, are near a point; in standardized units."""
-
-    quantifier: str
-    center: Array  # (d,)
-    width: Array  # (d,)
 
 
 class MissingValues(NamedTuple):
@@ -181,30 +173,6 @@ class MovableConditions:
         return [tuple(map(of, premise)) for premise in self.premises]
 
 
-class MovablePrototypes:
-    """Prototypes on some standardized bags; see `MovableGaussians`."""
-
-    def __init__(self, found: Sequence[Prototype], standardized: Bags, missing_values: Array | None = None) -> None:
-        self._quantifiers = [each.quantifier for each in found]
-        self._engine = MovableGaussians(
-            self._quantifiers,
-            np.array([each.center for each in found]),
-            np.array([each.width for each in found]),
-            standardized.instances,
-            standardized.offsets,
-            missing_values,
-        )
-        self.n_moves = self._engine.n_moves
-
-    def evaluate(self, moves: Array) -> tuple[Array, Pullback]:
-        """Return the truth (b, r) of the prototypes after a move, and how its derivatives become those of the move."""
-        return self._engine.evaluate(moves)
-
-    def moved(self, moves: Array) -> list[Prototype]:
-        """Return the prototypes after a move."""
-        return [Prototype(*each) for each in zip(self._quantifiers, *self._engine.moved(moves), strict=True)]
-
-
 def premise_truths(premises: Sequence[Premise], bags: Bags, missing: MissingValues = IGNORED) -> Array:
     """Return how true premises are in each bag, (b, r)."""
     found = []
@@ -237,8 +205,8 @@ _TYPICAL_SPREAD = 0.4  # standard deviation over bags of a premise that is true 
 class Candidates:
     """Candidate premises and how true they are in each bag."""
 
-    columns: Array  # (b, p), in Fortran order and single precision
-    premise: Callable[[int], Any]  # returns a Premise, or a Prototype
+    columns: Array  # (b, p), in Fortran order; single precision suffices
+    premise: Callable[[int], Premise]
     scales: Array  # (p,), factors of the columns in penalized fits: the penalty on a conclusion is divided by them
 
     def scaled(self, rows: Array) -> Array:
@@ -250,7 +218,7 @@ def concatenate(parts: Sequence[Candidates]) -> Candidates:
     """Return the candidates of several collections as one."""
     ends = np.cumsum([len(each.scales) for each in parts])
 
-    def premise(number: int) -> Any:
+    def premise(number: int) -> Premise:
         place = int(np.searchsorted(ends, number, side="right"))
         return parts[place].premise(number - int(ends[place - 1] if place else 0))
 
@@ -612,28 +580,6 @@ def category_premises(
     together = np.concatenate(columns, axis=1)
     varies = np.flatnonzero(together.min(axis=0) < together.max(axis=0))
     return together[:, varies], [premises[place] for place in varies]
-
-
-# ---------------------------------------------------------------------- all features at once
-
-
-def typical_instances(instances: Array, count: int, rng: np.random.RandomState) -> Array:
-    """Return at most ``count`` of the instances, chosen at random; missing values become 0, the mean."""
-    if len(instances) > count:
-        instances = instances[np.sort(rng.choice(len(instances), count, replace=False))]
-    return np.where(np.isnan(instances), 0.0, instances)
-
-
-def prototypes(
-    standardized: Bags, centers: Array, quantifier: str, width: float, missing_values: Array | None = None
-) -> Candidates:
-    """Return prototypes (n, d) whose sets have the same width, a multiple of the root of the number of features."""
-    n, d = centers.shape
-    widths = np.full((n, d), width * np.sqrt(d))
-    found = [Prototype(quantifier, *each) for each in zip(centers, widths, strict=True)]
-    movable = MovablePrototypes(found, standardized, missing_values)
-    columns = np.asfortranarray(movable.evaluate(np.zeros(movable.n_moves))[0])
-    return Candidates(columns, found.__getitem__, np.ones(n))
 
 
 # ---------------------------------------------------------------------- which of very many sparse features

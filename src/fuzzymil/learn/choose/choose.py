@@ -1,50 +1,67 @@
-"""Choosing rules: kinds of candidates are compared on held-out bags, and the best becomes the rules.
+"""Choosing rules: a frontier of rule bases, from none to many rules, and which of them is the model.
 
-1. Candidate premises: quantified conditions, conjunctions, prototypes (`candidates`, `conjunctions`).
-2. For each kind, a path of L1-penalized fits, from no rule to many, cross-validated inside the training bags (`kinds`,
-   `path`).
-3. The shortest kind that is as good as the best; prototypes only where they help (`decide`).
-4. Rules that say the same are merged, and only as many are kept as held-out bags need (`fit_rules`).
-5. The sets of these are moved together with the conclusions, by gradient (`refine`).
+1. Candidate premises: quantified conditions, counts, averages, conjunctions (`candidates`, `conjunctions`, `pool`).
+2. In each fold of a cross-validation inside the training bags, a forward search adds one premise after the other and
+   fits all their conclusions together, under several ridges (`search`). The bags held out say how good each size is.
+3. Of each size, the best ridge counts; of the sizes, the fewest rules that are about as good as the best (`decide`).
+4. The same search on all bags gives the rule bases of the frontier; their sets are moved together with the
+   conclusions, by gradient (`refine`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import itertools
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Column, Columns
-from fuzzymil.inference.membership import Gaussian, MembershipFunction, Missing, Sigmoid
-from fuzzymil.learn.choose.candidates import Condition, MissingValues, Part, Premise, Prototype
-from fuzzymil.learn.choose.kinds import (
-    PENALTIES,
-    Kind,
-    Problem,
-    Validation,
-    candidates_of,
-    cross_validate,
-    fit_outputs,
-    prototype_kinds,
-    short_kinds,
+from fuzzymil.inference.membership import MembershipFunction, Missing
+from fuzzymil.learn.choose.candidates import (
+    Candidates,
+    Condition,
+    MissingValues,
+    MovableConditions,
+    Premise,
 )
-from fuzzymil.learn.choose.path import Fit, fit_path, greatest_penalty, strength_order
-from fuzzymil.learn.choose.refine import mean_cost, merge_alike, move_sets, share_sets
+from fuzzymil.learn.choose.frontier import Folds, Frontier, FrontierPoint, Measure, measure
+from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem, soften
+from fuzzymil.learn.choose.refine import mean_cost, move_sets, share_sets
+from fuzzymil.learn.choose.search import Solution, constant, search
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.language.naming import named_sets
 from fuzzymil.rules.premise import ANYTHING, And, Expression, Is, Or, Quantified
 from fuzzymil.rules.rule import MISSING, Rule, Variable, crisp_set
 
-MOST_RULES = 50
-MOST_BAGS = 3_000  # that candidates are compared on; their sets are refined on all
-_STEPS_OF_A_MEMBER = 45  # for progress
+SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
+"""Numbers of rules on the frontier."""
+DENSE_SIZES = (100, 200)
+"""Further ones, chosen only where every short rule base is clearly worse."""
+MOST_BAGS = 6_000  # that candidates are compared on; conclusions and sets are fitted to all
+RIDGES = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
+_FEW_RIDGE = 0.1  # with too few bags to hold some out,
+_FEW_RULES = 1
+_REPEATS = ((60, 4), (120, 2))  # up to so many bags, divisions into folds
+_STEPS = 15  # of refinement: more would fit noise
+_REFINED = 50  # rules up to which sets are refined,
+_REFINED_IN_FOLDS = 8  # and up to which in cross-validation, too: of more rules, it changes little
+_LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
+_IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out;
+_IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
+_LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost,
+_NEGLIGIBLE = 0.033  # and the same even where it is certain that they cost more
+_SAME = 0.01  # of what rules explain: what a stronger ridge may cost
+_CLEARLY = 2.0  # standard errors
+_SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
+_SHORT = 12  # rules with which kinds of candidates are compared
+_N_STRATA = 5  # of numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,43 +72,77 @@ class SearchResult:
     ----------
     members : list of RuleBase
         One rule base, or the members of a committee.
-    initial : callable
-        Makes the rules of the first member before their sets were refined, which few need.
-    kinds : tuple of str
-        The kinds of candidates that the rules come from.
-    held_out_costs : dict
-        Mean cost on held-out bags of each kind of candidates, and without any rule ("no rules"): the cross-entropy of
-        classes, half the squared error of standardized targets. Empty with too few bags to hold some out.
-    cost : float
-        The same of the first member on the bags that it was chosen from.
+    frontier : Frontier
+        The best rule base of each size, of the first member.
     held_out : HeldOut or None
-        The folds of the first member, and what each kind of candidates answers for the bags held out in them: of more
-        than 3,000 bags, for a sample.
+        What rules answer for bags that they have not seen; None with too few bags to hold some out.
+    kinds : dict of str to HeldOut
+        The same with candidates of one kind only, if that was asked for.
+    cost : float
+        Mean cost of the first member on all bags.
+    n_compared : int
+        Number of bags that candidates were compared on.
     """
 
     members: list[RuleBase]
-    initial: Callable[[], RuleBase]
-    kinds: tuple[str, ...]
-    held_out_costs: dict[str, float]
-    cost: float
+    frontier: Frontier
     held_out: HeldOut | None
+    kinds: dict[str, HeldOut]
+    cost: float
+    n_compared: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldOut:
+    """What the rules of each size answer for bags that they have not seen, at the best ridge for the size."""
+
+    folds: Folds
+    ridges: dict[int, float]
+    outputs: dict[int, Array]  # (repeats, b, k): logits of classes, standardized numbers
+    costs: dict[int, Array]  # (b,), the mean over the repeats
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What rules may be.
+
+    ``max_rules``, ``max_conditions``: None for no limit of one's own. ``n_folds``: parts that are held out in turn.
+    """
+
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    n_folds: int = 5
+    n_jobs: int | None = None
+
+    @property
+    def together(self) -> int:
+        """Maximum number of conditions in a rule."""
+        return min(self.max_conditions or MOST_TOGETHER, MOST_TOGETHER)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of rules on the frontier."""
+        if self.max_rules is None:
+            return SIZES + DENSE_SIZES
+        return (*(size for size in SIZES + DENSE_SIZES if size < self.max_rules), self.max_rules)
 
 
 def choose_rules(
     bags: Bags,
     targets: Array,
     weights: Array,
-    groups: Array,
+    strata: Array,
     *,
     scaling: Scaling,
     classes: bool,
     outputs: Sequence[str],
-    n_rules: int | None,
-    max_conditions: int | None,
+    limits: Limits,
     n_members: int,
     rng: np.random.RandomState,
+    groups: Array | None = None,
     missing_values: Array | None = None,
     may_ask_missing: bool = False,
+    compare_kinds: bool = False,
     progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> SearchResult:
     """Choose rules that explain the targets of bags.
@@ -102,7 +153,7 @@ def choose_rules(
     targets : array of shape (b, k)
         0 or 1 for classes, one column for two of them; numbers in the units of the data otherwise.
     weights : array of shape (b,)
-    groups : array of int, shape (b,)
+    strata : array of int, shape (b,)
         Class of each bag; not used for numbers.
     scaling : Scaling
         Of features and targets.
@@ -110,406 +161,375 @@ def choose_rules(
         Whether targets are classes.
     outputs : sequence of str
         Names of the outputs.
-    n_rules : int or None
-        Most rules; None: 50.
-    max_conditions : int or None
-        Most conditions in a rule; None: no limit.
+    limits : Limits
     n_members : int
-        Number of rule bases. Each is chosen with other folds, and with other prototypes if there are many instances.
+        Number of rule bases. All but the first are chosen with random weights of the bags.
     rng : RandomState
+    groups : array of shape (b,), optional
+        Bags of the same group are held out together.
     missing_values : array of shape (t, d), optional
         What missing values stand for. None: they satisfy every condition.
     may_ask_missing : bool
         Whether rules may ask if a value is missing.
+    compare_kinds : bool
+        Whether to compare kinds of candidates, too.
     progress : callable
         Receives the number of steps that are done, their total, and what is going on.
-
-    Returns
-    -------
-    SearchResult
     """
     counting = weights > 0
-    bags, targets, weights, groups = bags[counting], targets[counting], weights[counting], groups[counting]
+    bags, targets, weights, strata = bags[counting], targets[counting], weights[counting], strata[counting]
+    groups = None if groups is None else groups[counting]
     columns = bags.columns or Columns(map(Column, bags.names))
-    used = np.flatnonzero(scaling.varies & ~columns.categorical)  # distances between categories mean nothing
-    seen = scaling.apply(bags.instances)
-    standardized = Bags(seen[:, used] if len(used) else np.zeros((len(seen), 1)), bags.offsets)
-    unnamed = Bags(bags.instances, bags.offsets, columns=bags.columns)
-    problem = Problem(unnamed, standardized, scaling.apply_to_targets(targets), weights, classes)
-    if missing_values is not None:
-        problem = problem._replace(
-            missing=MissingValues(missing_values, may_ask_missing),
-            missing_standardized=scaling.apply(missing_values)[:, used] if len(used) else None,
-        )
+    missing = MissingValues(missing_values, may_ask_missing)
+    labels = scaling.apply_to_targets(targets)
+    everything = Problem(
+        Bags(bags.instances, bags.offsets, columns=bags.columns),
+        labels,
+        soften(labels) if classes else labels,
+        weights,
+        classes,
+        missing,
+    )
     if not classes:
-        rank = np.argsort(np.argsort(problem.targets[:, 0], kind="stable"))
-        groups = 5 * rank // len(rank)
-    done, member = 0, 0
+        rank = np.argsort(np.argsort(everything.targets[:, 0], kind="stable"))
+        strata = _N_STRATA * rank // len(rank)
+    few, factors = sample_bags(strata, rng)
+    problem = everything if len(few) == len(strata) else everything.only(few)
+    problem = problem._replace(weights=problem.weights * factors)
+    folds = divide(strata[few], limits.n_folds, rng, None if groups is None else groups[few])
+    n_fits = n_members + (0 if folds is None else folds.parts.shape[0] * folds.n_parts)
+    done = 0
 
     def tick(stage: str) -> None:
         nonlocal done
+        progress(done, n_fits, stage)
         done += 1
-        whose = f" (member {member + 1} of {n_members})" if n_members > 1 else ""
-        progress(done, max(done, _STEPS_OF_A_MEMBER * n_members), stage + whose)
 
-    members, starts, decisions, costs = [], [], [], []
-    written = scaling, columns, used, outputs, missing_values
-    most = n_rules or MOST_RULES
     with threadpool_limits(1, user_api="blas"):  # for products as small as these, threads mostly wait for each other
-        for member in range(n_members):  # noqa: B007 (tick tells it)
-            few, factors = _sample(groups, rng)
-            part = problem.only(few)
-            part = part._replace(weights=part.weights * factors)
-            decision = decide(part, groups[few], max_rules=most, max_conditions=max_conditions, rng=rng, tick=tick)
-            tick("refining the rules")
-            before, after = fit_rules(part, decision, max_conditions, problem)
-            starts.append(functools.partial(rule_base, before, *written))
-            members.append(rule_base(after, *written))
-            decisions.append(decision)
-            costs.append(after.cost(problem))
-    progress(done, done, "")
-    first = decisions[0]
-    kinds = tuple(setting.kind.name for setting in first.settings)
-    return SearchResult(members, starts[0], kinds, _held_out_costs(first, problem), costs[0], first.held_out)
+        tick("candidates")
+        done = 0
+        pool = Pool.of(problem.bags, missing)
+        held_out = None if folds is None else hold_out(pool, problem, folds, limits, tuple(KIND_WORDS), tick)
+        kinds = {}
+        if compare_kinds and folds is not None:
+            once, short = Folds(folds.parts[:1]), dataclasses.replace(limits, max_rules=_SHORT)
+            n_fits += folds.n_parts * len(pool.all_kinds)
+            kinds = {kind: hold_out(pool, problem, once, short, (kind,), tick) for kind in pool.all_kinds}
+        unit = float(scaling.target_scale[0]) if not classes and len(outputs) == 1 else None
+        chosen = _FEW_RULES if held_out is None else decide(held_out.costs, problem.weights)
+        members, points, cost = [], [], 0.0
+        for member in range(n_members):
+            tick("fitting" if n_members == 1 else f"fitting (member {member + 1} of {n_members})")
+            own = problem
+            if member:
+                own = problem._replace(weights=problem.weights * rng.exponential(size=len(problem.weights)))
+            wanted = (0, *limits.sizes) if not member else (chosen,)
+            found = fit_sizes(pool, own, everything, limits, wanted, held_out)
+            made = {size: rule_base(each, scaling, columns, outputs, missing_values) for size, each in found.items()}
+            if not member:
+                cost = found[min(chosen, max(found))].cost(everything)
+                points = [
+                    FrontierPoint.of(size, rules, *_evidence(held_out, size, problem, unit))
+                    for size, rules in made.items()
+                ]
+            members.append(made[min(chosen, max(made))])
+    progress(n_fits, n_fits, "")
+    # Of many, rules that say nothing new are left out, so a larger size may end with fewer.
+    kept = [p for n, p in enumerate(points) if p.size == chosen or all(p.n_rules > q.n_rules for q in points[:n])]
+    place = next((n for n, point in enumerate(kept) if point.size == chosen), len(kept) - 1)
+    frontier = Frontier(tuple(kept), place, 0 if folds is None else folds.n_parts)
+    return SearchResult(members, frontier, held_out, kinds, cost, len(few))
 
 
-def _sample(groups: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """Return a sample of very many bags with enough of each group, and by how much it must count more.
+def _evidence(
+    held_out: HeldOut | None, size: int, problem: Problem, unit: float | None
+) -> tuple[dict[str, Measure], float]:
+    """Return what held-out bags say of a size, and by how many standard errors it is better than no rules."""
+    if held_out is None:
+        return {}, np.nan
+    found = measure(held_out.outputs[size], problem.labels, held_out.folds, classes=problem.classes, unit=unit)
+    return found, support(held_out.costs, size, problem.weights)
+
+
+def sample_bags(strata: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Return a sample of very many bags with enough of each stratum, and by how much it must count more.
 
     All bags, if they are few.
     """
-    counts = np.bincount(groups)
-    if len(groups) <= MOST_BAGS:
-        return np.arange(len(groups)), np.ones(len(groups))
+    counts = np.bincount(strata)
+    if len(strata) <= MOST_BAGS:
+        return np.arange(len(strata)), np.ones(len(strata))
     enough = max(MOST_BAGS // (4 * int(np.count_nonzero(counts))), 1)
-    wanted: Array = np.minimum(counts, np.maximum(counts * MOST_BAGS // len(groups), enough))
-    found = [rng.choice(np.flatnonzero(groups == group), size, replace=False) for group, size in enumerate(wanted)]
+    wanted: Array = np.minimum(counts, np.maximum(counts * MOST_BAGS // len(strata), enough))
+    found = [rng.choice(np.flatnonzero(strata == each), size, replace=False) for each, size in enumerate(wanted)]
     rows = np.sort(np.concatenate(found))
-    return rows, (counts / np.maximum(wanted, 1))[groups[rows]]
+    return rows, (counts / np.maximum(wanted, 1))[strata[rows]]
 
 
-def _held_out_costs(decision: Decision, problem: Problem) -> dict[str, float]:
-    if not decision.costs:
-        return {}
-    mean = np.average(problem.targets, axis=0, weights=problem.weights)
-    level = np.log(np.clip(mean, 1e-6, 1) / np.clip(1 - mean, 1e-6, 1)) if problem.classes else mean
-    nothing = problem.costs(np.tile(level, (len(problem.targets), 1)))
-    return {"no rules": float(np.average(nothing, weights=problem.weights)), **decision.costs}
+def divide(strata: Array, n_folds: int, rng: np.random.RandomState, groups: Array | None = None) -> Folds | None:
+    """Return divisions of bags into parts that are held out in turn, several of few bags; None if there are too few.
+
+    Every part has bags of every stratum, except for strata of fewer bags than parts. Groups stay together.
+    """
+    counts = np.bincount(strata)
+    counts, repeated = counts[counts > 0], counts[counts > 1]
+    if len(strata) < 2 * n_folds or len(repeated) < min(2, len(counts)):
+        return None
+    n_parts = max(min(n_folds, int(repeated.min())), 2)
+    repeats = next((times for most, times in _REPEATS if len(strata) <= most), 1)
+    parts = np.empty((repeats, len(strata)), int)
+    for own in parts:
+        seed = int(rng.randint(2**31 - 1))
+        if groups is not None:
+            n_parts = min(n_parts, len(np.unique(groups)))
+            if n_parts < 2:
+                return None
+            split = StratifiedGroupKFold(n_parts, shuffle=True, random_state=seed).split(strata, strata, groups)
+        else:
+            split = StratifiedKFold(n_parts, shuffle=True, random_state=seed).split(strata, strata)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            for part, (_, held) in enumerate(split):
+                own[held] = part
+    return Folds(parts)
 
 
-# ---------------------------------------------------------------------- what to use, and how many rules
+def hold_out(
+    pool: Pool,
+    problem: Problem,
+    folds: Folds,
+    limits: Limits,
+    kinds: Sequence[str],
+    tick: Callable[[str], None] = lambda stage: None,
+) -> HeldOut:
+    """Return what rules of each size, searched on the other bags, answer for the bags held out.
 
-_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
-_STANDARD_ERRORS = 0.5  # by which the cost may exceed the least, in favor of shorter rules
-_HOPELESS = 4.0  # standard errors by which the first prototypes are worse than short rules
-_NEGLIGIBLE = 0.015  # the same, as a share of what the rules explain
-_LEAST_CONCLUSION = 1e-3  # in absolute value; a rule below it is left out
-_IDLE = 0.01  # of the outputs' range: a rule whose contributions to all bags differ by less is left out
-_STEPS = 15  # of refinement: more would fit noise
-_RELAXED = 0.1  # of the penalty, once it has chosen rules about numbers: it would draw the numbers to their mean
-N_FOLDS = 5
-_LONGEST = 3  # conditions in a conjunction, unless max_conditions is less
-_FALLBACK = 5  # position of the penalty for bags too few to validate
+    ``kinds``: of candidates to search among.
+    """
+
+    def answer(rows: Array, held: Array) -> dict[tuple[int, float], tuple[Array, Start | None]]:
+        candidates, favor = pool.grow(problem, rows, limits.together, kinds)
+        found = search(
+            candidates.columns[rows],
+            favor,
+            problem.targets[rows],
+            problem.weights[rows],
+            sizes=limits.sizes,
+            ridges=RIDGES,
+            logistic=problem.classes,
+        )
+        columns = candidates.columns[held]
+        return {
+            key: (each.output(columns), Start.of(each, candidates) if key[0] <= _REFINED_IN_FOLDS else None)
+            for key, each in found.items()
+        }
+
+    pairs, sizes = list(folds), (0, *limits.sizes)
+    answers = []
+    for each in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
+        answers.append(each)
+        tick("cross-validation")
+    repeat = np.repeat(np.arange(len(folds.parts)), folds.n_parts)
+    outputs = {key: np.empty((len(folds.parts), *problem.targets.shape)) for key in answers[0]}
+    for number, (_, held) in enumerate(pairs):
+        for key, (output, _) in answers[number].items():
+            outputs[key][repeat[number], held] = output
+
+    def cost(output: Array) -> Array:
+        return np.asarray(np.mean([problem.costs(each) for each in output], axis=0))
+
+    costs = {key: cost(output) for key, output in outputs.items()}
+    mean = {key: float(np.average(cost, weights=problem.weights)) for key, cost in costs.items()}
+    ridges = {}
+    for size in sizes:  # a stronger ridge keeps rules from being all too certain
+        best = min(mean[size, ridge] for ridge in RIDGES)
+        worth = best + _SAME * max(mean[0, RIDGES[0]] - best, 0.0)
+        ridges[size] = max(ridge for ridge in RIDGES if mean[size, ridge] <= worth)
+    chosen = {size: outputs[size, ridge] for size, ridge in ridges.items()}
+    for number, (rows, held) in enumerate(pairs):  # as on all bags, the sets of few rules are moved
+        inside, outside = problem.only(rows), problem.only(held)
+        for size in sizes:
+            start = answers[number][size, ridges[size]][1]
+            if start is not None and start.premises:
+                chosen[size][repeat[number], held] = _refine(start, inside, ridges[size]).output(outside)
+    return HeldOut(folds, ridges, chosen, {size: cost(output) for size, output in chosen.items()})
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    """How rules of one kind are fitted: how strongly they are penalized, and how many are kept."""
+def decide(costs: dict[int, Array], weights: Array) -> int:
+    """Return how many rules to use: the fewest that are about as good as the best, on held-out bags.
 
-    kind: Kind
-    penalties: Array  # descending; the last one is used
-    n_rules: int
+    About as good is what costs less than a standard error more, and at most a small part of what the best rules
+    explain. Rules of some size must be better than none. Very many are used only where they are clearly better.
+
+    ``costs`` (b,) by size, which include 0; ``weights`` (b,).
+    """
+    mean = {size: float(np.average(cost, weights=weights)) for size, cost in costs.items()}
+
+    def tolerance(best: int, error: float) -> float:
+        # Where nearly all is explained, a little more is worth no further rule; where little is, it may be.
+        explained = max(mean[0] - mean[best], 0.0)
+        unit = explained * explained / mean[0] if explained else 0.0
+        return max(_NEGLIGIBLE * unit, min(_LOST * unit, error))
+
+    def pick(sizes: list[int]) -> int:
+        best = min(sizes, key=lambda size: mean[size])
+        for size in sizes:
+            more, error = difference(costs[size], costs[best], weights)
+            if more <= tolerance(best, error) + 1e-12:
+                return size
+        return best
+
+    found = pick([size for size in costs if 0 < size <= SIZES[-1]])
+    best = pick([size for size in costs if size])
+    more, error = difference(costs[found], costs[best], weights)
+    if more > max(_CLEARLY * error, tolerance(best, np.inf)):
+        found = best
+    return found if max(support(costs, size, weights) for size in costs) > _SUPPORT else 0
 
 
-@dataclasses.dataclass(frozen=True)
-class HeldOut:
-    """What each kind of candidates answers for bags that it has not seen, at the best of its penalties."""
-
-    folds: Array  # (b,), the part in which a bag is held out
-    outputs: dict[str, Array]  # (b, k): logits of classes, standardized numbers
+def support(costs: dict[int, Array], size: int, weights: Array) -> float:
+    """Return by how many standard errors rules of a size are better than none."""
+    gain, error = difference(costs[0], costs[size], weights)
+    return gain / error if error > 0 else 0.0
 
 
-@dataclasses.dataclass(frozen=True)
-class Decision:
-    """What cross-validation decided."""
-
-    settings: tuple[Setting, ...]  # of the kinds whose outputs are averaged
-    costs: dict[str, float]  # mean cost on held-out bags of each way that was compared
-    held_out: HeldOut | None = None  # None with too few bags to hold some out
+def difference(costs: Array, others: Array, weights: Array) -> tuple[float, float]:
+    """Return the mean difference of costs (b,), and its standard error."""
+    share, away = weights / weights.sum(), costs - others
+    mean = float(share @ away)
+    return mean, float(np.sqrt(np.square(share) @ np.square(away - mean)))
 
 
 @dataclasses.dataclass(frozen=True)
 class AdditiveRules:
     """Rules without names for their sets: ``default + sum(truth of premise * coefs)``."""
 
-    premises: tuple[Premise | Prototype, ...]
+    premises: tuple[Premise, ...]
     coefs: Array  # (r, k)
     default: Array  # (k,)
 
-    def truth(self, problem: Problem) -> Array:
-        """Return how true the premises are in the bags of a problem, (b, r)."""
-        found = np.empty((problem.bags.n_bags, len(self.premises)))
-        for kind in (tuple, Prototype):
-            places = [n for n, premise in enumerate(self.premises) if type(premise) is kind]
-            if places:
-                found[:, places] = problem.truths([self.premises[n] for n in places])
-        return found
+    def output(self, problem: Problem) -> Array:
+        """Return the output (b, k) for the bags of a problem."""
+        nothing = np.tile(self.default, (len(problem.targets), 1))
+        return nothing + problem.truths(self.premises) @ self.coefs if self.premises else nothing
 
     def cost(self, problem: Problem) -> float:
         """Return the mean cost on the bags of a problem."""
-        output = self.default + self.truth(problem) @ self.coefs
-        return mean_cost(output, problem.targets, problem.weights, classes=problem.classes)[0]
+        return mean_cost(self.output(problem), problem.labels, problem.weights, classes=problem.classes)[0]
 
     def without_idle(self, problem: Problem) -> AdditiveRules:
         """Return the same without rules that add nearly the same to every bag; the default takes over what they add."""
-        truth = self.truth(problem)
-        output = truth @ self.coefs
-        added = np.ptp(truth, axis=0)[:, None] * np.abs(self.coefs)
-        kept = np.any(added >= _IDLE * np.ptp(output, axis=0), axis=1)
-        if not kept.any():
+        if not self.premises:
             return self
+        truth = problem.truths(self.premises)
+        added = np.ptp(truth, axis=0)[:, None] * np.abs(self.coefs)
+        least = min(_IDLE, _IDLE_TOGETHER / len(self.premises)) * np.ptp(truth @ self.coefs, axis=0)
+        kept = np.any(added > np.maximum(least, _LEAST_CONCLUSION), axis=1)
         mean = np.average(truth, axis=0, weights=problem.weights)
         default = self.default + mean[~kept] @ self.coefs[~kept]
-        return AdditiveRules(tuple(itertools.compress(self.premises, kept)), self.coefs[kept], default)
+        premises = tuple(premise for premise, needed in zip(self.premises, kept, strict=True) if needed)
+        return AdditiveRules(premises, self.coefs[kept], default)
 
 
-def decide(
+class Start(NamedTuple):
+    """What a search found, before the sets are moved."""
+
+    premises: tuple[Premise, ...]
+    coefs: Array
+    default: Array
+
+    @classmethod
+    def of(cls, solution: Solution, candidates: Candidates) -> Start:
+        """Name the premises of a solution."""
+        return cls(tuple(candidates.premise(int(n)) for n in solution.places), solution.coefs, solution.default)
+
+
+def fit_sizes(
+    pool: Pool,
     problem: Problem,
-    groups: Array,
-    *,
-    max_rules: int,
-    max_conditions: int | None,
-    rng: np.random.RandomState,
-    tick: Callable[[str], None] = lambda stage: None,
-) -> Decision:
-    """Decide by cross-validation which kinds of candidates to use, and how many rules.
+    everything: Problem,
+    limits: Limits,
+    sizes: Sequence[int],
+    held_out: HeldOut | None,
+) -> dict[int, AdditiveRules]:
+    """Return rules of some sizes, searched on the bags of a problem and refined on all.
 
-    ``groups`` (b,): classes, or parts of the range of targets, which every fold contains. ``max_conditions``: maximum
-    number of conditions in a rule. ``tick``: called from time to time with what is going on, for progress.
-    """
-    longest = min(max_conditions or _LONGEST, _LONGEST)
-    short = short_kinds(problem.bags, problem.missing)
-    folds = _folds(groups, rng)
-    if folds is None:  # too few bags to hold some out
-        kind = short[0]
-        columns = kind.candidates.columns * kind.candidates.scales
-        greatest = max(greatest_penalty(columns, target, problem.weights) for target in problem.targets.T)
-        return Decision((Setting(kind, greatest * PENALTIES[: _FALLBACK + 1], max_rules),), {})
-    weights = problem.weights
-    validations = [cross_validate(kind, problem, folds, longest, tick) for kind in short]
-    null = float(np.average(validations[0].costs[0], weights=weights))
-    places = [_place(each, weights, null) for each in validations]
-    cost = [each.costs[place] for each, place in zip(validations, places, strict=True)]
-    n_short = len(short)
-    first = 0
-    for f in range(1, n_short):  # kinds with more ways to be right by chance must be clearly better
-        first = first if _as_good(cost[first], cost[f], weights, null) else f
-    if max_conditions is None or max_conditions >= problem.bags.n_features:
-        for kind in prototype_kinds(problem.standardized, rng, problem.missing_standardized):
-            each = cross_validate(kind, problem, folds, longest, tick)
-            validations.append(each)
-            places.append(_place(each, weights, null))
-            cost.append(each.costs[places[-1]])
-            if not _as_good(cost[-1], cost[first], weights, null, standard_errors=_HOPELESS):
-                break  # other widths would not make up for that
-    mean = [float(np.average(each, weights=weights)) for each in cost]
-    costs = {each.kind.name: value for each, value in zip(validations, mean, strict=True)}
-    outputs = {each.kind.name: each.outputs[place] for each, place in zip(validations, places, strict=True)}
-    used: tuple[int, ...] = (first,)
-    if len(validations) > n_short:
-        second = min(range(n_short, len(validations)), key=lambda f: mean[f])
-        both = (validations[first].outputs[places[first]] + validations[second].outputs[places[second]]) / 2
-        outputs["both"] = both
-        joint = problem.costs(both)
-        costs["both"] = float(np.average(joint, weights=weights))
-        ways: dict[tuple[int, ...], Array] = {(first,): cost[first], (second,): cost[second], (first, second): joint}
-        if max_rules == 1:
-            del ways[first, second]
-        best = min(ways, key=lambda way: float(np.average(ways[way], weights=weights)))
-        used = (first,) if _as_good(ways[first,], ways[best], weights, null) else best
-    settings = []
-    for f in used:
-        tick("number of rules")
-        each, place = validations[f], places[f]
-        size = _size(each, place, problem, folds, max_rules // len(used), null)
-        settings.append(Setting(each.kind, each.penalties[: place + 1], size))
-    return Decision(tuple(settings), costs, HeldOut(folds, outputs))
-
-
-def fit_rules(
-    problem: Problem, decision: Decision, max_conditions: int | None, everything: Problem
-) -> tuple[AdditiveRules, AdditiveRules]:
-    """Choose rules as cross-validation decided; return them before and after refinement.
-
-    ``problem``: the bags that the decision was made with. ``max_conditions``: maximum number of conditions in a rule.
-    ``everything``: the bags that the rules are refined with: of very many bags, the first are a sample.
+    ``problem``: of very many bags, ``everything``, it has a sample.
     """
     rows = np.arange(problem.bags.n_bags)
-    longest = min(max_conditions or _LONGEST, _LONGEST)
-    before, after = [], []
-    for each in decision.settings:
-        candidates = candidates_of(each.kind, problem, rows, longest)
-        fits = fit_outputs(candidates, problem, rows, penalties=each.penalties)
-        found, coefs = _used_premises(candidates.premise, fits)
-        start = AdditiveRules(tuple(found), coefs, np.array([fit.default for fit in fits]))
-        if found:
-            order = strength_order(problem.truths(found), coefs, problem.weights)[: each.n_rules]
-            start = AdditiveRules(tuple(found[n] for n in order), coefs[order], start.default)
-        before.append(start)
-        after.append(_refine(start, everything, float(each.penalties[-1])))
-    return _average(before), _average(after).without_idle(everything)
+    candidates, favor = pool.grow(problem, rows, limits.together)
+    ridges = {size: _FEW_RIDGE if held_out is None else held_out.ridges[size] for size in sizes}
+    solutions = search(
+        candidates.columns,
+        favor,
+        problem.targets,
+        problem.weights,
+        sizes=[size for size in limits.sizes if size <= max(sizes)],
+        ridges=sorted(set(ridges.values())),
+        logistic=problem.classes,
+    )
+    if everything.bags.n_bags == problem.bags.n_bags:
+        everything = problem  # with its weights
+    found: dict[int, AdditiveRules] = {}
+    for size, ridge in ridges.items():
+        solution = solutions[size, ridge]
+        if found and size > 1 and len(solution.places) < size and len(solution.places) == len(found[max(found)].coefs):
+            continue  # there are no more candidates
+        found[size] = _refine(Start.of(solution, candidates), everything, ridge).without_idle(everything)
+    return found
 
 
-def _refine(start: AdditiveRules, problem: Problem, penalty: float) -> AdditiveRules:
+def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
+    """Move the sets of premises, and fit the conclusions to all bags."""
     if not start.premises:
-        return start
-    movable = problem.movable(start.premises)
+        return AdditiveRules(*start[:2], constant(problem.labels, problem.weights, logistic=problem.classes))
+    if len(start.premises) > _REFINED:
+        return AdditiveRules(*start)
+    movable = MovableConditions(start.premises, problem.bags, problem.missing)
     default, coefs, moves = move_sets(
         movable,
         start.default,
         start.coefs,
         problem.targets,
         problem.weights,
-        penalty=penalty if problem.classes else _RELAXED * penalty,
+        ridge=ridge,
         classes=problem.classes,
         steps=_STEPS,
     )
-    used = np.abs(coefs).max(axis=1) > _LEAST_CONCLUSION
-    moved: list[Any] = [premise for premise, needed in zip(movable.moved(moves), used, strict=True) if needed]
-    if moved and not isinstance(moved[0], Prototype):
-        moved = share_sets(moved, problem.bags)
-    return AdditiveRules(tuple(moved), coefs[used], default)
-
-
-def _average(parts: list[AdditiveRules]) -> AdditiveRules:
-    premises = tuple(premise for part in parts for premise in part.premises)
-    coefs = np.concatenate([part.coefs for part in parts]) / len(parts)
-    return AdditiveRules(premises, coefs, np.mean([part.default for part in parts], axis=0))
-
-
-def _used_premises(premise: Callable[[int], Any], fits: Sequence[Fit]) -> tuple[list[Any], Array]:
-    """Return premises and conclusions (r, k) that fits use, merged where they are alike."""
-    coefs = np.array([fit.coefs for fit in fits]).T
-    used = np.flatnonzero(np.any(coefs != 0, axis=1))
-    found = [premise(int(number)) for number in used]
-    if found and not isinstance(found[0], Prototype):
-        return merge_alike(found, coefs[used])
-    return found, coefs[used]
-
-
-def _size(each: Validation, place: int, problem: Problem, folds: Array, most: int, null: float) -> int:
-    """Return how many rules held-out bags need, the strongest first."""
-    sizes = [size for size in _SIZES if size < most] + [most]
-    outputs = np.empty((len(sizes), *problem.targets.shape))
-    path = each.penalties[np.unique([place // 3, 2 * place // 3, place])]  # few steps suffice for few columns
-    for fold in range(int(folds.max()) + 1):
-        rows, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        targets, weights = problem.targets[rows], problem.weights[rows]
-        fits = each.fits[fold][place]
-        found, coefs = _used_premises(each.candidates[fold].premise, fits)
-        if not found:
-            outputs[:, held] = [fit.default for fit in fits]
-            continue
-        columns = problem.truths(found)
-        order = strength_order(columns[rows], coefs, weights)
-        for n, size in enumerate(sizes):
-            kept = order[:size]
-            inside = np.asfortranarray(columns[np.ix_(rows, kept)])
-            for k, target in enumerate(targets.T):
-                *_, fit = fit_path(inside, target, weights, path, logistic=problem.classes)
-                outputs[n, held, k] = fit.predict(columns[np.ix_(held, kept)])
-            if size >= len(order):
-                outputs[n:, held] = outputs[n, held]
-                break
-    each_cost = [problem.costs(output) for output in outputs]
-    best = min(each_cost, key=lambda cost: float(np.average(cost, weights=problem.weights)))
-    good = (_as_good(cost, best, problem.weights, null, standard_errors=0.0) for cost in each_cost)
-    return next(size for size, enough in zip(sizes, good, strict=True) if enough)
-
-
-def _place(each: Validation, weights: Array, null: float) -> int:
-    """Return the strongest penalty whose rules are as good as the best."""
-    best = each.costs[np.average(each.costs, axis=1, weights=weights).argmin()]
-    good = (_as_good(cost, best, weights, null, standard_errors=0.0) for cost in each.costs)
-    return next(place for place, enough in enumerate(good) if enough)
-
-
-def _as_good(cost: Array, best: Array, weights: Array, null: float, standard_errors: float = _STANDARD_ERRORS) -> bool:
-    """Return whether costs (b,) are at most a standard error or a negligible amount above others."""
-    excess = cost - best
-    mean = float(np.average(excess, weights=weights))
-    error = float(np.sqrt(np.average(np.square(excess - mean), weights=weights) / len(excess)))
-    explained = max(null - float(np.average(best, weights=weights)), 0.0)
-    return mean <= max(standard_errors * error, _NEGLIGIBLE * explained) + 1e-12
-
-
-def _folds(groups: Array, rng: np.random.RandomState) -> Array | None:
-    """Return the part in which each bag is held out; None if there are too few.
-
-    Every part has bags of every group, except for groups of a single bag.
-    """
-    counts = np.bincount(groups)
-    counts, repeated = counts[counts > 0], counts[counts > 1]
-    if len(groups) < 2 * N_FOLDS or len(repeated) < min(2, len(counts)):
-        return None
-    n_folds = min(N_FOLDS, int(repeated.min()))
-    folds = np.empty(len(groups), int)
-    for group in np.unique(groups):
-        members = rng.permutation(np.flatnonzero(groups == group))
-        folds[members] = (np.arange(len(members)) + rng.randint(n_folds)) % n_folds
-    return folds
+    return AdditiveRules(tuple(share_sets(movable.moved(moves), problem.bags)), coefs, default)
 
 
 # ---------------------------------------------------------------------- a rule base
-
-_REACH = 6.0  # a sigmoid has reached its limit this many times 1 / slope from its center
 
 
 def rule_base(
     found: AdditiveRules,
     scaling: Scaling,
     columns: Columns,
-    used: Array,
     outputs: Sequence[str],
     missing_values: Array | None = None,
 ) -> RuleBase:
     """Return additive rules as a rule base, in the units of the data and with names for their sets.
 
-    Prototypes are in standardized units, and limited to the range that their features have; other premises are in
-    the units of the data.
-
-    ``scaling``: of features and targets. ``columns``: the features. ``used``: the features that prototypes are about.
-    ``missing_values`` (t, d): what missing values stand for.
+    ``scaling``: of the targets. ``columns``: the features. ``missing_values`` (t, d): what missing values stand for.
     """
     order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
-    parts = [_parts(found.premises[n], scaling, used) for n in order]
-    limited = any(isinstance(premise, Prototype) for premise in found.premises)
+    parts = [found.premises[n] for n in order]
     sets: dict[int, list[MembershipFunction]] = {}
-    prototypes: dict[int, dict[MembershipFunction, str]] = {}
-    for rule, (n, premise) in enumerate(zip(order, parts, strict=True), start=1):
-        for _, _, conditions in premise:
-            for condition in conditions:
-                if condition.is_crisp:
-                    continue
-                if isinstance(found.premises[n], Prototype):
-                    prototypes.setdefault(condition.feature, {})[condition.sets[0]] = f"prototype{rule}"
-                else:
-                    sets.setdefault(condition.feature, []).append(condition.sets[0])
+    for condition in (each for premise in parts for part in premise for each in part.conditions):
+        if not condition.is_crisp:
+            sets.setdefault(condition.feature, []).append(condition.sets[0])
     words: dict[int, dict[MembershipFunction, str]] = {}
     variables = []
     for d, column in enumerate(columns):
-        stand_ins = () if missing_values is None else tuple(missing_values[:, d])
+        missing_of = () if missing_values is None else tuple(missing_values[:, d])
         if column.categories:
-            variables.append(Variable(column.name, categories=column.categories, missing_values=stand_ins))
+            variables.append(Variable(column.name, categories=column.categories, missing_values=missing_of))
             continue
         low, high = map(float, scaling.ranges[d])
-        own = sets.get(d, [])
-        words[d] = named_sets(own, low, high, column) | prototypes.get(d, {})
-        if limited:  # values are clipped to the range, which must not hide a threshold
-            reach = [_reach(chosen) for chosen in own]
-            low, high = min([low, *(ends[0] for ends in reach)]), max([high, *(ends[1] for ends in reach)])
+        words[d] = named_sets(sets.get(d, []), low, high, column)
         terms = {word: chosen for chosen, word in words[d].items()}
-        variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=stand_ins))
+        variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=missing_of))
     rules = [
         Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
@@ -524,20 +544,7 @@ def rule_base(
         aggregation="max",
         normalize=False,
         default=tuple(map(float, default)),
-        limited=limited,
     )
-
-
-def _parts(premise: Premise | Prototype, scaling: Scaling, used: Array) -> Premise:
-    """Return the parts of a premise, in the units of the data."""
-    if not isinstance(premise, Prototype):
-        return premise
-    shift, scale = scaling.shift[used], scaling.scale[used]
-    numbers = zip(
-        used.tolist(), (shift + scale * premise.center).tolist(), (scale * premise.width).tolist(), strict=True
-    )
-    conditions = tuple(Condition(d, (Gaussian(center, width),)) for d, center, width in numbers)
-    return (Part(premise.quantifier, None, conditions),)
 
 
 def _expression(premise: Premise, words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:
@@ -557,11 +564,3 @@ def _expression(premise: Premise, words: dict[int, dict[MembershipFunction, str]
         inner = And(tuple(map(of, conditions))) if conditions else ANYTHING
         parts.append(Quantified(quantifier, inner, count))
     return And(tuple(parts))
-
-
-def _reach(chosen: MembershipFunction) -> tuple[float, float]:
-    """Return between which values the membership changes."""
-    if isinstance(chosen, Sigmoid):
-        return chosen.center - _REACH / abs(chosen.slope), chosen.center + _REACH / abs(chosen.slope)
-    center, width = chosen.parameters[:2]
-    return center - 3 * width, center + 3 * width

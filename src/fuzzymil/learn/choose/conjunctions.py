@@ -384,14 +384,14 @@ def _sample(bags: Bags, features: Array, most: int) -> Array:
     if bags.n_instances <= most:
         return np.arange(bags.n_instances)
     ordered = np.sort(bags.sizes)
-    rest = (most - np.cumsum(ordered)) // np.maximum(np.arange(len(ordered))[::-1], 1)
-    limit = max(int(rest[np.argmax(rest < ordered)]), 1)  # of each bag
+    level = (most - np.cumsum(ordered) + ordered) // np.arange(bags.n_bags, 0, -1)
+    limit = max(int(level[np.argmax(level < ordered)]), 1)  # of each bag
     extreme = np.zeros(bags.n_instances, bool)
     for d in features.tolist():
         column = bags.instances[:, d]
         for end in (np.fmax, np.fmin):
             extreme |= column == np.repeat(end.reduceat(column, bags.offsets[:-1]), bags.sizes)
-    first = np.lexsort((-extreme - np.random.RandomState(0).rand(bags.n_instances), bags.bag_index))
+    first = np.lexsort((np.random.RandomState(0).rand(bags.n_instances) - extreme, bags.bag_index))
     rank = np.arange(bags.n_instances) - np.repeat(bags.offsets[:-1], bags.sizes)
     return np.sort(first[rank < limit])
 

@@ -19,18 +19,20 @@ from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import THREE, bag_means, bag_statistics, typical_values
 from fuzzymil.inference.membership import Bell, MembershipFunction, Sigmoid
-from fuzzymil.learn.choose.choose import MOST_BAGS, N_FOLDS, choose_rules
-from fuzzymil.learn.choose.kinds import KIND_WORDS
-from fuzzymil.learn.choose.path import costs
+from fuzzymil.learn.choose.choose import HeldOut, Limits, choose_rules, sample_bags
+from fuzzymil.learn.choose.frontier import Measure
+from fuzzymil.learn.choose.pool import KIND_WORDS
+from fuzzymil.learn.choose.search import costs
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.premise import Is, Part, conditions
 
+ALL = "all"
 SIZE, FOREST, LINEAR, NOTHING = "size", "forest", "linear", "nothing"
 
 _TITLES = {
     **KIND_WORDS,
-    "both": "short rules and prototypes",
+    ALL: "all kinds together",
     SIZE: "number of instances",
     FOREST: "forest on bag statistics",
     LINEAR: "{line} on bag statistics",
@@ -40,20 +42,6 @@ _HEADINGS = {"explained": "deviance explained", "R2": "R²"}
 _SHOWN_RULES = 5
 _SHOWN_TERMS = 4  # conditions of a rule
 _WIDTH = 110
-
-
-class Measure(NamedTuple):
-    """Mean and standard deviation of a measure over n folds.
-
-    Examples
-    --------
-    >>> Measure(0.9, 0.05, 5).mean
-    0.9
-    """
-
-    mean: float
-    std: float
-    n: int
 
 
 class Sizes(NamedTuple):
@@ -111,7 +99,7 @@ class DataDiagnosis:
         One per class; one in all for numbers.
     kind : str
         The simplest kind of rules that explains the labels as well as the best: "some", "averages", "conjunctions",
-        "counts", "prototypes", or "both" of short rules and prototypes. "size": the number of instances tells as much;
+        "counts", or "all" of them together. "size": the number of instances tells as much;
         "unexplained": only baselines do better than chance; "none": no method certainly does; "few": too few bags to
         hold some out.
     verdict : tuple of str
@@ -225,7 +213,6 @@ def diagnose(
     targets: Array,
     groups: Array,
     *,
-    places: Array,
     labels: Sequence[Any] | None,
     scaling: Scaling,
     outputs: Sequence[str],
@@ -244,8 +231,6 @@ def diagnose(
         0 or 1 for classes, one column for two of them; numbers in the units of the data otherwise.
     groups : array of int, shape (b,)
         Class of each bag; not used for numbers.
-    places : array of int
-        The bags to use; the facts are about all.
     labels : sequence or None
         Names of the classes; None for numbers.
     scaling : Scaling
@@ -259,11 +244,10 @@ def diagnose(
         Receives the number of steps that are done, and their total.
     """
     classes = labels is not None
-    seed = int(rng.randint(2**31 - 1))
-    if len(places) > MOST_BAGS:  # the methods are compared on the bags that rules are chosen from
-        places = np.sort(rng.choice(places, MOST_BAGS, replace=False))
+    limits = Limits(n_rules, max_conditions)
+    places, _ = sample_bags(groups, rng)  # of very many, with enough of each class
     sample, wanted, classes_of = bags[places], targets[places], groups[places]
-    done, extra = 0, n_fits(sample, N_FOLDS)
+    done, extra = 0, n_fits(sample, limits.n_folds)
 
     def show(now: int, total: int, stage: str) -> None:
         nonlocal done
@@ -278,11 +262,11 @@ def diagnose(
         scaling=scaling,
         classes=classes,
         outputs=outputs,
-        n_rules=n_rules,
-        max_conditions=max_conditions,
+        limits=limits,
         n_members=1,
         rng=rng,
         missing_values=typical_values(sample, 1),
+        compare_kinds=True,
         progress=show,
     )
     rules = result.members[0]
@@ -296,10 +280,15 @@ def diagnose(
             done += 1
             progress(done, start + extra, "simple methods")
 
-        answers = _Answers(scaling.apply_to_targets(wanted), result.held_out.folds, classes)
-        by_rules = answers.of_rules(result.held_out.outputs, result.kinds)
+        answers = _Answers(scaling.apply_to_targets(wanted), result.held_out.folds.parts[0], classes)
+        by_rules = {kind: _best(each) for kind, each in result.kinds.items()} | {ALL: _best(result.held_out)}
         others = baselines(
-            sample.with_indicators(), answers.targets, answers.folds, classes=classes, seed=seed, tick=tick
+            sample.with_indicators(),
+            answers.targets,
+            answers.folds,
+            classes=classes,
+            seed=int(rng.randint(2**31 - 1)),
+            tick=tick,
         )
         unit = scaling.target_scale if len(outputs) == 1 else None
         everyone = by_rules | others
@@ -326,6 +315,12 @@ def diagnose(
         rules=rules,
         _shown=_shown(rules, sample, by_chance=found.kind == "none"),
     )
+
+
+def _best(found: HeldOut) -> Array:
+    """Return the outputs (b, k) of the rules that cost least."""
+    size = min(found.costs, key=lambda size: (float(found.costs[size].mean()), size))
+    return np.asarray(found.outputs[size][0])
 
 
 def _too_few(bags: Bags, classes: bool) -> str:
@@ -360,16 +355,6 @@ class _Answers:
     def costs(self, output: Array) -> Array:
         """Return the cost of each bag, (b,)."""
         return np.asarray(costs(output, self.targets, logistic=self.classes).sum(axis=1))
-
-    def of_rules(self, outputs: dict[str, Array], kinds: Sequence[str]) -> dict[str, Array]:
-        """Return the outputs of each kind of rules: of prototypes, the best width; of mixtures, only a chosen one."""
-        widths = {name: output for name, output in outputs.items() if name.startswith("prototypes")}
-        found = {name: output for name, output in outputs.items() if name != "both" and name not in widths}
-        if widths:
-            found["prototypes"] = min(widths.values(), key=lambda output: float(self.costs(output).mean()))
-        if len(kinds) > 1:
-            found["both"] = outputs["both"]
-        return found
 
     def measures(self, output: Array, nothing: Array, unit: Array | None) -> dict[str, Measure]:
         """Return the measures of a method, given the outputs without any; ``unit`` is that of a single number."""
@@ -446,6 +431,7 @@ def _wrapped(text: str) -> list[str]:
 # ---------------------------------------------------------------------- which bag problem it is
 
 _BETTER_THAN_NOTHING = 3.0  # standard errors: the luckiest of several methods and penalties gets above 2 on noise
+_LEAST = 0.01  # of the deviance: a constant may be a little better than another, and that for certain
 _CLEARLY = 2.0  # standard errors by which one method is better than another
 _RELEVANT = 0.05  # of the deviance; smaller differences are not mentioned
 _NEARLY_ALL = 0.8  # of what the best method explains
@@ -499,7 +485,7 @@ def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -
     methods = [name for name in evidence.costs if name != NOTHING]
     classes = bool(evidence.accuracy)
     best = evidence.best(methods)
-    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING:
+    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING or evidence.explained[best] < _LEAST:
         return Verdict("none", (_about_nothing(evidence, best, bags),))
     own = evidence.best(kinds)
     kind = next(name for name in kinds if not _worse(evidence, name, own))
@@ -565,7 +551,7 @@ def _about(kind: str, evidence: Evidence, kinds: list[str], rules: RuleBase, bag
     said = evidence.said(kind)
     if kind == "some":
         return _about_some(f"rules with one condition on some instance explain {said}.", evidence, rules, bags)
-    simpler = [name for name in kinds[: kinds.index(kind)] if name != "prototypes"]
+    simpler = kinds[: kinds.index(kind)]
     explain = f"explain {said}, simpler rules {_share(evidence, evidence.best(simpler))}."
     if kind == "conjunctions":
         strongest = strongest_first(rules, bags)[0][:1]
@@ -575,8 +561,7 @@ def _about(kind: str, evidence: Evidence, kinds: list[str], rules: RuleBase, bag
         return f"The bag as a whole decides: rules about averages over its instances {explain}"
     if kind == "counts":
         return f"More than one instance decides: rules that count instances or average over them {explain}"
-    both = ", together with short rules," if kind == "both" else ""
-    return f"Everything counts: prototypes over all features{both} {explain}"
+    return f"Several kinds of rules are needed: together, they {explain}"
 
 
 _TOGETHER = "Several conditions are needed together, each in some instance, the same or another"

@@ -1,4 +1,4 @@
-"""From chosen candidates to good rules: merging what says the same, and moving sets and conclusions by gradient."""
+"""From chosen candidates to good rules: moving sets and conclusions by gradient, and sharing sets that are alike."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fuzzymil.rules.editing.comparison import similarities
 _ONE_SET = 0.95  # similarity above which two sets of a feature become one
 
 _PULL = 0.01  # on sets, towards where they were chosen: half of this per squared move
+_LEAST_VARIANCE = 0.05**2  # of a premise over the bags; see `search`
 _FARTHEST = 10.0  # of a move; a trial step without a bound may overflow
 
 
@@ -44,76 +45,49 @@ def move_sets(
     targets: Array,
     weights: Array,
     *,
-    penalty: float,
+    ridge: float,
     classes: bool,
     steps: int = 40,
-    move: bool = True,
 ) -> tuple[Array, Array, Array]:
-    """Minimize the penalized cost over default, conclusions and sets.
+    """Minimize the penalized cost over default, conclusions and sets; conclusions of 0 stay 0.
 
-    Conclusions keep their sign, so the penalty is smooth; a rule that is not needed ends at exactly 0.
-
-    Shapes: ``default`` (k,), ``coefs`` (r, k), ``targets`` (b, k), ``weights`` (b,). ``penalty``: on the sum of
-    absolute conclusions. ``classes``: whether targets are classes (see `mean_cost`). ``steps``: most iterations.
-    ``move``: whether the sets move, too.
+    Shapes: ``default`` (k,), ``coefs`` (r, k), ``targets`` (b, k), ``weights`` (b,). ``ridge``: half of it is on the
+    squared conclusions, each times the variance of its premise, as in `search`. ``classes``: whether targets are
+    classes (see `mean_cost`). ``steps``: maximum number of iterations.
     """
     n_outputs, n_coefs = len(default), coefs.size
-    n_moves = premises.n_moves if move else 0
-    signs = np.sign(coefs)
-    still = np.zeros(premises.n_moves)
-    fixed = None if move else premises.evaluate(still)
+    still = premises.evaluate(np.zeros(premises.n_moves))[0]
+    share = weights / weights.sum()
+    variance = np.maximum(share @ np.square(still) - np.square(share @ still), _LEAST_VARIANCE)
+    penalty = ridge * np.broadcast_to(variance[:, None], coefs.shape)
 
     def objective(point: Array) -> tuple[float, Array]:
         level, weight, moves = np.split(point, [n_outputs, n_outputs + n_coefs])
         weight = weight.reshape(coefs.shape)
-        truth, pullback = premises.evaluate(moves) if fixed is None else fixed
+        truth, pullback = premises.evaluate(moves)
         cost, slope = mean_cost(level + truth @ weight, targets, weights, classes=classes)
-        of_weight = truth.T @ slope + penalty * signs
-        of_moves = pullback(slope @ weight.T) + _PULL * moves if move else moves
-        value = cost + penalty * float(np.abs(weight).sum()) + 0.5 * _PULL * float(moves @ moves)
+        of_weight = truth.T @ slope + penalty * weight
+        of_moves = pullback(slope @ weight.T) + _PULL * moves
+        value = cost + 0.5 * float((penalty * np.square(weight)).sum()) + 0.5 * _PULL * float(moves @ moves)
         return value, np.concatenate([slope.sum(axis=0), of_weight.ravel(), of_moves])
 
-    start = np.concatenate([default, coefs.ravel(), np.zeros(n_moves)])
-    least, greatest = np.full(len(start), -np.inf), np.full(len(start), np.inf)
-    of_coefs = slice(n_outputs, n_outputs + n_coefs)
-    least[of_coefs] = np.where(signs.ravel() < 0, -np.inf, 0.0)
-    greatest[of_coefs] = np.where(signs.ravel() > 0, np.inf, 0.0)
-    least[n_outputs + n_coefs :], greatest[n_outputs + n_coefs :] = -_FARTHEST, _FARTHEST
-    bounds = list(zip(least.tolist(), greatest.tolist(), strict=True))
+    start = np.concatenate([default, coefs.ravel(), np.zeros(premises.n_moves)])
+    reach = np.concatenate(
+        [
+            np.full(n_outputs, np.inf),
+            np.where(coefs.ravel() != 0, np.inf, 0.0),
+            np.full(premises.n_moves, _FARTHEST),
+        ]
+    )
     # Unlike `minimize`, this does not convert thousands of bounds back and forth.
-    found, _, _ = fmin_l_bfgs_b(objective, start, bounds=bounds, maxiter=steps)
+    found, _, _ = fmin_l_bfgs_b(
+        objective, start, bounds=list(zip((-reach).tolist(), reach.tolist(), strict=True)), maxiter=steps
+    )
     level, weight, moves = np.split(found, [n_outputs, n_outputs + n_coefs])
-    return level, weight.reshape(coefs.shape), moves if move else still
+    return level, weight.reshape(coefs.shape), moves
 
 
 # ---------------------------------------------------------------------- what says nearly the same
-
-
-def merge_alike(premises: Sequence[Premise], coefs: Array) -> tuple[list[Premise], Array]:
-    """Join rules with the same quantifiers and features, and conclusions of the same sign.
-
-    Neighboring thresholds become one, between them and as soft as they were apart; conclusions are added up.
-
-    Shapes: ``coefs`` (r, k). The result is (r, k).
-    """
-    groups: dict[object, list[list[int]]] = {}
-    for number in np.argsort(-np.abs(coefs).sum(axis=1), kind="stable"):
-        premise = premises[number]
-        alike = tuple(
-            (part.quantifier, part.number, tuple((c.feature, c.direction) for c in part.conditions)) for part in premise
-        )
-        others = groups.setdefault((alike, tuple(np.sign(coefs[number]))), [])
-        group = next((members for members in others if _overlap(premise, premises[members[0]])), None)
-        if group is None:
-            others.append([int(number)])
-        else:
-            group.append(int(number))
-    together = [sorted(members) for others in groups.values() for members in others]
-    found = []
-    for members in together:
-        share = np.abs(coefs[members]).sum(axis=1)
-        found.append(_mean([premises[number] for number in members], share / share.sum()))
-    return found, np.array([coefs[members].sum(axis=0) for members in together]).reshape(-1, coefs.shape[1])
 
 
 def share_sets(premises: Sequence[Premise], bags: Bags) -> list[Premise]:
@@ -161,30 +135,6 @@ def _with_one_set(
         return condition.with_set(one) if meant else condition
 
     return tuple(part._replace(conditions=tuple(map(of, part.conditions))) for part in premise)
-
-
-def _overlap(premise: Premise, other: Premise) -> bool:
-    """Return whether bounded sets are centered inside each other; half-open ones always overlap."""
-    pairs = [
-        (one.sets[0].parameters, two.sets[0].parameters)
-        for part, same in zip(premise, other, strict=True)
-        for one, two in zip(part.conditions, same.conditions, strict=True)
-        if isinstance(one.sets[0], Bell) and isinstance(two.sets[0], Bell)
-    ]
-    return all(abs(one[0] - two[0]) <= min(one[1], two[1]) for one, two in pairs)
-
-
-def _mean(premises: list[Premise], share: Array) -> Premise:
-    def of(p: int, c: int, condition: Condition) -> Condition:
-        if condition.is_crisp:
-            return condition
-        sets = np.array([premise[p].conditions[c].sets[0].parameters for premise in premises])
-        return condition.with_set(_mean_set(condition.sets[0], sets, share))
-
-    return tuple(
-        part._replace(conditions=tuple(of(p, c, condition) for c, condition in enumerate(part.conditions)))
-        for p, part in enumerate(premises[0])
-    )
 
 
 def _mean_set(like: MembershipFunction, sets: Array, share: Array) -> MembershipFunction:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fuzzymil.learn.train import checkpoints, losses, partition
     from fuzzymil.learn.train._loop import Group, Plan
     from fuzzymil.learn.train.checkpoints import Checkpoints
-    from fuzzymil.learn.train.constraints import Constraints, Limits, Touched
+    from fuzzymil.learn.train.constraints import ActiveBound, Constraints, Limits
     from fuzzymil.learn.train.progress import Progress
     from fuzzymil.learn.train.trainer import Result, train_groups
 
@@ -21,7 +21,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Result",
-    "Touched",
+    "ActiveBound",
     "checkpoints",
     "losses",
     "partition",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # Loaded on first use: JAX takes a second, and few need it.
-_HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "Touched": "constraints"}
+_HOMES = {"Checkpoints": "checkpoints", "Constraints": "constraints", "ActiveBound": "constraints"}
 _HOMES |= {"Group": "_loop", "Limits": "constraints"}
 _HOMES |= {"Plan": "_loop", "Progress": "progress", "Result": "trainer", "train_groups": "trainer"}
 

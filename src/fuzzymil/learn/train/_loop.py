@@ -23,7 +23,7 @@ from fuzzymil.inference.engines.jax_gaussians import squares_of
 from fuzzymil.inference.layers import Masks, Operators, Params, forward, forward_to_sets
 from fuzzymil.inference.membership import family
 from fuzzymil.inference.segments import Grouping, OneBag, PackedBags, padded_size
-from fuzzymil.learn.train.constraints import Limits, as_type, projected
+from fuzzymil.learn.train.constraints import Limits, as_type, project
 from fuzzymil.learn.train.losses import LOSSES
 
 Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
@@ -42,6 +42,7 @@ class Plan:
     width_scale: str = "log"  # or "direct": the optimizer updates the widths themselves
     learn_alpha: bool = False
     validate: bool = False
+    buckets: tuple[int, ...] = ()  # that mini-batches are padded to; of full batches, the size from `even_size`, if any
 
     def transformation(self) -> optax.GradientTransformation:
         """Return the optimizer without its learning rate."""
@@ -62,6 +63,14 @@ class Data(NamedTuple):
     numbers: jax.Array | None = None  # (b,) of the bags among all bags, if these are a part of a stream
     n_training: jax.Array | None = None  # () total number of training bags
     squares: jax.Array | None = None  # (i, d) of x, if they are used
+
+
+class Numbers(NamedTuple):
+    """What one compiled program can take any value of, () each."""
+
+    rate: Any
+    tol: Any
+    patience: Any  # epochs without a better validation loss, after which a fit stops
 
 
 # ---------------------------------------------------------------------- free parameters
@@ -88,17 +97,11 @@ def from_free(free: Free, fixed: Params, plan: Plan) -> Params:
             sets[name] = (values[0], jnp.abs(values[1]))  # s and -s are the same set
         else:
             sets[name] = family(name).from_free(*values)
-    return Params(
-        sets,
-        free["coefs"],
-        free.get("alpha", fixed.alpha),
-        free.get("conclusion_alpha", fixed.conclusion_alpha),
-        free.get("default", fixed.default),
-        fixed.missing_values,
-    )
+    others = {name: free[name] for name in ("coefs", "alpha", "conclusion_alpha", "default") if name in free}
+    return fixed._replace(sets=sets, **others)
 
 
-def _shared(gradient: Free, limits: Limits) -> Free:
+def _sum_shared(gradient: Free, limits: Limits) -> Free:
     """Give all conditions that share a set the sum of their gradients: equal steps keep the set shared."""
 
     def together(values: jax.Array) -> jax.Array:
@@ -108,18 +111,18 @@ def _shared(gradient: Free, limits: Limits) -> Free:
     return gradient | {"sets": jax.tree.map(together, gradient["sets"])}
 
 
-def _held(updates: Free, limits: Limits) -> Free:
+def _without_frozen(updates: Free, limits: Limits) -> Free:
     """Zero the updates of frozen sets and conclusions."""
-    held = {
-        "sets": jax.tree.map(lambda values: limits.sets * values, updates["sets"]),
-        "coefs": limits.coefs * updates["coefs"],
+    factors = {"sets": limits.sets, "coefs": limits.coefs, "default": limits.default}
+    parts = {
+        name: jax.tree.map(lambda values, f=f: f * values, updates[name])
+        for name, f in factors.items()
+        if name in updates
     }
-    if "default" in updates:
-        held["default"] = limits.default * updates["default"]
-    return updates | held
+    return updates | parts
 
 
-def _pulled(gradient: Free, free: Free, limits: Limits, plan: Plan) -> Free:
+def _pull(gradient: Free, free: Free, limits: Limits, plan: Plan) -> Free:
     """Add the gradient of ``stay / 2`` times the squared distance from the start."""
     if limits.stay is None or limits.start is None:
         return gradient
@@ -128,12 +131,12 @@ def _pulled(gradient: Free, free: Free, limits: Limits, plan: Plan) -> Free:
     return pulled
 
 
-def _bounded(free: Free, limits: Limits, plan: Plan) -> Free:
+def _project(free: Free, limits: Limits, plan: Plan) -> Free:
     """Project the parameters onto their bounds; those within them keep every bit."""
     if limits.bounds is None or limits.start is None:
         return free
     before = from_free(free, limits.start, plan)
-    after = projected(before, limits.bounds)
+    after = project(before, limits.bounds)
     again = to_free(after, plan)
     sets = {}
     for name, values in free["sets"].items():
@@ -147,36 +150,19 @@ def _bounded(free: Free, limits: Limits, plan: Plan) -> Free:
 
 
 def _costs(
-    free: Free,
-    fixed: Params,
-    masks: Masks,
-    plan: Plan,
-    x: jax.Array,
-    known: jax.Array | None,
-    grouping: Grouping,
-    targets: jax.Array,
-    keep: jax.Array | None,
-    squares: jax.Array | None = None,
+    free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data, grouping: Grouping, keep: jax.Array | None
 ) -> tuple[jax.Array, jax.Array]:
     """Return the loss and squared error of each bag, (b,) both."""
     loss = LOSSES[plan.loss]
     params = from_free(free, fixed, plan)
+    given: Any = {"known": data.known, "squares": data.squares}
     if plan.operators.conclusions is not None:
-        output = forward_to_sets(params, masks, plan.operators, x, grouping, known=known, squares=squares)
+        output = forward_to_sets(params, masks, plan.operators, data.x, grouping, **given)
     else:
-        output = forward(
-            params,
-            masks,
-            plan.operators,
-            x,
-            grouping,
-            known=known,
-            keep=keep,
-            renormalize=plan.renormalize,
-            squares=squares,
-        ).output
-    error = jnp.square(loss.expected(output) - targets).sum(axis=-1)
-    return loss.per_bag(output, targets), error
+        dropout: Any = {"keep": keep, "renormalize": plan.renormalize}
+        output = forward(params, masks, plan.operators, data.x, grouping, **given, **dropout).output
+    error = jnp.square(loss.expected(output) - data.targets).sum(axis=-1)
+    return loss.per_bag(output, data.targets), error
 
 
 def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data) -> tuple[jax.Array, jax.Array]:
@@ -186,8 +172,7 @@ def clean_costs(free: Free, fixed: Params, masks: Masks, plan: Plan, data: Data)
     if plan.keep_prob is not None and not plan.renormalize:
         keep = jnp.full((n_bags, n_rules), plan.keep_prob, data.x.dtype)
     clean = dataclasses.replace(plan, renormalize=False)
-    grouping = grouping_of(data.bag_index, len(data.x), n_bags)
-    return _costs(free, fixed, masks, clean, data.x, data.known, grouping, data.targets, keep, data.squares)
+    return _costs(free, fixed, masks, clean, data, grouping_of(data.bag_index, len(data.x), n_bags), keep)
 
 
 def _n_rules(params: Params) -> int:
@@ -201,9 +186,7 @@ def _draws(key: jax.Array, shape: tuple[int, ...], numbers: jax.Array | None) ->
     return jax.vmap(lambda number: jax.random.uniform(jax.random.fold_in(key, number), shape[1:]))(numbers)
 
 
-def _draw_keep(
-    key: jax.Array, shape: tuple[int, int], plan: Plan, dtype: Any, numbers: jax.Array | None = None
-) -> jax.Array | None:
+def _draw_keep(key: jax.Array, shape: tuple[int, int], plan: Plan, dtype: Any, numbers: Any = None) -> Any:
     if plan.keep_prob is None:
         return None
     draws = _draws(key, shape, numbers)
@@ -263,30 +246,28 @@ def step(
 ) -> tuple[Free, Any]:
     """Update the parameters by one step of the optimizer, within the limits."""
     if limits is not None:
-        gradient = _pulled(_shared(gradient, limits), free, limits, plan)
+        gradient = _pull(_sum_shared(gradient, limits), free, limits, plan)
     updates, optimizer = plan.transformation().update(gradient, optimizer, free)
     if limits is not None:
-        updates = _held(updates, limits)
+        updates = _without_frozen(updates, limits)
     factor = -rate if isinstance(plan.optimizer, str) else 1.0
     free = jax.tree.map(lambda value, update: value + (factor * update).astype(value.dtype), free, updates)
-    return free if limits is None else _bounded(free, limits, plan), optimizer
+    return free if limits is None else _project(free, limits, plan), optimizer
 
 
 def gradient_of_all(
-    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data, longest: int = 0
+    free: Free, key: jax.Array, fixed: Params, masks: Masks, plan: Plan, data: Data
 ) -> tuple[Free, jax.Array, jax.Array]:
     """Return the gradient of the mean cost of all bags, the mean cost and the mean squared error.
 
     If the data contains only some of all ``data.n_training`` bags, the results of all parts add up to the means.
-    ``longest`` is the result of `fuzzymil.inference.segments.even_size`.
     """
     count = (data.weights > 0).sum() if data.n_training is None else data.n_training
     keep = _draw_keep(key, (len(data.targets), _n_rules(fixed)), plan, data.x.dtype, data.numbers)
-    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, longest)
+    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, *plan.buckets)
 
     def mean_cost(free: Free) -> tuple[jax.Array, Sums]:
-        costs = _costs(free, fixed, masks, plan, data.x, data.known, grouping, data.targets, keep, data.squares)
-        return _weighted(costs, data.weights, count)
+        return _weighted(_costs(free, fixed, masks, plan, data, grouping, keep), data.weights, count)
 
     gradient, (total, error) = jax.grad(mean_cost, has_aux=True)(free)
     return gradient, total / count, error / count
@@ -320,11 +301,10 @@ def steps_through(
     key: jax.Array,
     fixed: Params,
     masks: Masks,
-    limits: Limits | None,
+    limits: Any,
     plan: Plan,
-    buckets: tuple[int, ...],
     data: Data,
-    rate: jax.Array,
+    rate: Any,
 ) -> tuple[Free, Any, Sums, jax.Array]:
     """Visit all bags once, in mini-batches and random order.
 
@@ -350,14 +330,15 @@ def steps_through(
                 padded = grouping.sizes().shape[0] - batch_size  # one if there is a padding bag
                 kept = None if keep is None else jnp.pad(keep, ((0, padded), (0, 0)), constant_values=1)
                 targets = jnp.pad(data.targets[bags], ((0, padded), (0, 0)))
-                costs = _costs(free, fixed, masks, plan, x, known, grouping, targets, kept)
+                own = data._replace(x=x, known=known, targets=targets, squares=None)
+                costs = _costs(free, fixed, masks, plan, own, grouping, kept)
                 return _weighted(costs, jnp.pad(weights, (0, padded)), count)
 
             return jax.grad(mean_cost, has_aux=True)
 
         size = jnp.sum(jnp.where(taken, data.offsets[bags + 1] - data.offsets[bags], 0))
-        bucket = jnp.sum(size > jnp.asarray(buckets[:-1], size.dtype))  # a search would be a loop
-        gradient, (cost, deviation) = jax.lax.switch(bucket, [in_bucket(rows) for rows in buckets], free)
+        bucket = jnp.sum(size > jnp.asarray(plan.buckets[:-1], size.dtype))  # a search would be a loop
+        gradient, (cost, deviation) = jax.lax.switch(bucket, [in_bucket(rows) for rows in plan.buckets], free)
         free, optimizer = step(free, optimizer, gradient, plan, limits, rate)
         return free, optimizer, total + cost, error + deviation
 
@@ -425,20 +406,19 @@ class Trace(NamedTuple):
 # ---------------------------------------------------------------------- groups as arrays
 
 
-def stacked(trees: list[Any], dtype: Any) -> Any:
+def stack(trees: list[Any], dtype: Any) -> Any:
     """Stack equal trees along a new leading axis."""
     return jax.tree.map(lambda *values: np.stack([np.asarray(value, dtype) for value in values]), *trees)
 
 
-def stacked_limits(groups: list[Group], dtype: Any) -> Limits | None:
+def stack_limits(groups: list[Group], dtype: Any) -> Limits | None:
     """Return the limits of all groups with a leading axis, or None if there are none."""
     found = [group.limits for group in groups if group.limits is not None]
     if not found:
         return None
-    together: Limits = jax.tree.map(
+    return jax.tree.map(  # type: ignore[no-any-return]
         lambda *values: jnp.asarray(np.stack([as_type(value, dtype) for value in values])), *found
     )
-    return together
 
 
 def first_states(groups: list[Group], plan: Plan, fixed: Params, dtype: Any) -> State:
@@ -503,38 +483,22 @@ def _describes_sets(params: Params) -> jax.Array:
 
 
 def _epoch(
-    state: State,
-    fixed: Params,
-    masks: Masks,
-    limits: Limits | None,
-    plan: Plan,
-    buckets: tuple[int, ...],
-    data: Data,
-    rate: jax.Array,
+    state: State, fixed: Params, masks: Masks, limits: Limits | None, plan: Plan, data: Data, rate: jax.Array
 ) -> tuple[Free, Any, jax.Array, jax.Array]:
     """Pass over the bags once; return parameters, optimizer state, mean loss and mean squared error."""
     # The key of an epoch depends on its number alone, so it does not matter where stretches are cut.
     key = jax.random.fold_in(state.key, state.epoch)
     if plan.batch_size is None:
-        gradient, loss, error = gradient_of_all(state.free, key, fixed, masks, plan, data, *buckets)
-        free, optimizer = step(state.free, state.optimizer, gradient, plan, limits, rate)
-        return free, optimizer, loss, error
+        gradient, loss, error = gradient_of_all(state.free, key, fixed, masks, plan, data)
+        return *step(state.free, state.optimizer, gradient, plan, limits, rate), loss, error
     free, optimizer, (total, error), count = steps_through(
-        state.free, state.optimizer, key, fixed, masks, limits, plan, buckets, data, rate
+        state.free, state.optimizer, key, fixed, masks, limits, plan, data, rate
     )
     return free, optimizer, total / count, error / count
 
 
-def concluded(
-    state: State,
-    free: Free,
-    optimizer: Any,
-    loss: jax.Array,
-    held_out: jax.Array | None,
-    fixed: Params,
-    plan: Plan,
-    tol: jax.Array,
-    n_iter_no_change: jax.Array,
+def end_epoch(
+    state: State, free: Free, optimizer: Any, loss: Any, held_out: Any, fixed: Params, plan: Plan, numbers: Numbers
 ) -> tuple[State, jax.Array]:
     """Return the state after an epoch that arrived at ``free``, and the largest move (NaN if the epoch was undone).
 
@@ -546,40 +510,27 @@ def concluded(
     free, optimizer = jax.tree.map(
         lambda new, old: jnp.where(sound, new, old), (free, optimizer), (state.free, state.optimizer)
     )
-    done = (change < tol) | ~sound
+    done = (change < numbers.tol) | ~sound
     best, best_loss, stale = state.best, state.best_loss, state.stale
     if held_out is not None:
         better = held_out < best_loss
         best = jax.tree.map(lambda new, old: jnp.where(better, new, old), free, best)
         best_loss = jnp.where(better, held_out, best_loss)
         stale = jnp.where(better, 0, stale + 1)
-        done = done | (stale >= n_iter_no_change)
+        done = done | (stale >= numbers.patience)
     epoch = state.epoch + sound.astype(state.epoch.dtype)
-    after = State(
-        free=free,
-        optimizer=optimizer,
-        key=state.key,
-        epoch=epoch,
-        done=done,
-        best=best,
-        best_loss=best_loss,
-        stale=stale,
-        diverged=~sound,
-    )
+    after = State(free, optimizer, state.key, epoch, done, best, best_loss, stale, diverged=~sound)
     return after, jnp.where(sound, change, jnp.nan)
 
 
 def _epochs(
     plan: Plan,
-    buckets: tuple[int, ...],
     state: State,
     fixed: Params,
     masks: Masks,
-    limits: Limits | None,
+    limits: Any,
     data: Data,
-    rate: jax.Array,
-    tol: jax.Array,
-    n_iter_no_change: jax.Array,
+    numbers: Numbers,
     n_epochs: jax.Array,
 ) -> tuple[State, Trace]:
     """Run up to ``n_epochs`` epochs of one fit."""
@@ -591,21 +542,16 @@ def _epochs(
 
     def body(carry: tuple[State, Trace]) -> tuple[State, Trace]:
         state, trace = carry
-        free, optimizer, loss, error = _epoch(state, fixed, masks, limits, plan, buckets, data, rate)
+        free, optimizer, loss, error = _epoch(state, fixed, masks, limits, plan, data, numbers.rate)
         held_out = None
         if plan.validate:
             # If the epoch turns out to have diverged it is undone, and so is this.
             costs, _ = clean_costs(free, fixed, masks, plan, data)
             held_out = jnp.sum(jnp.where(data.held_out > 0, data.held_out * costs, 0.0)) / jnp.sum(data.held_out)
-        after, change = concluded(state, free, optimizer, loss, held_out, fixed, plan, tol, n_iter_no_change)
+        after, change = end_epoch(state, free, optimizer, loss, held_out, fixed, plan, numbers)
         place = state.epoch - first
-        trace = Trace(
-            trace.loss.at[place].set(loss),
-            trace.rmse.at[place].set(jnp.sqrt(error)),
-            trace.change.at[place].set(change),
-            trace.validation.at[place].set(loss if held_out is None else held_out),
-        )
-        return after, trace
+        now = (loss, jnp.sqrt(error), change, loss if held_out is None else held_out)
+        return after, Trace(*(values.at[place].set(value) for values, value in zip(trace, now, strict=True)))
 
     blank = jnp.full(CHUNK, jnp.nan, data.x.dtype)
     return jax.lax.while_loop(unfinished, body, (state, Trace(blank, blank, blank, blank)))
@@ -624,26 +570,22 @@ def _each(function: Callable[..., Any], arguments: tuple[Any, ...], *, in_turn: 
     return jax.vmap(function)(*arguments)
 
 
-@functools.partial(jax.jit, static_argnames=("plan", "buckets"))
+@functools.partial(jax.jit, static_argnames=("plan",))
 def run(
     plan: Plan,
-    buckets: tuple[int, ...],
     states: State,
     fixed: Params,
     masks: Masks,
-    limits: Limits | None,
+    limits: Any,
     data: Data,
-    rate: jax.Array,
-    tol: jax.Array,
-    n_iter_no_change: jax.Array,
+    numbers: Numbers,
     n_epochs: jax.Array,
 ) -> tuple[State, Trace]:
     """Run up to ``n_epochs`` (at most `CHUNK`) epochs of every fit that is not done.
 
     The leading axes are g groups with their own data (the folds of a cross-validation) and m fits in each (restarts,
     ensemble members). ``states``, ``fixed``, ``masks`` and the weights in ``data`` have both axes, the rest the first
-    only. ``buckets`` holds the bucket sizes that mini-batches are padded to; for full batches, the size from
-    `fuzzymil.inference.segments.even_size`, or nothing.
+    only.
     """
     # Mini-batches choose a bucket size; under vmap that would compute all of them, so fits run one at a time.
     in_turn = plan.batch_size is not None
@@ -654,11 +596,9 @@ def run(
         if plan.batch_size is None:
             data = data._replace(squares=squares_of(data.x, data.known))
 
-        def fit(
-            state: State, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
-        ) -> tuple[State, Trace]:
+        def fit(state: State, fixed: Params, masks: Masks, weights: Any, held_out: Any) -> tuple[State, Trace]:
             own = data._replace(weights=weights, held_out=held_out)
-            return _epochs(plan, buckets, state, fixed, masks, limits, own, rate, tol, n_iter_no_change, n_epochs)
+            return _epochs(plan, state, fixed, masks, limits, own, numbers, n_epochs)
 
         return _each(fit, (states, fixed, masks, data.weights, data.held_out), in_turn=in_turn)
 
@@ -671,15 +611,12 @@ def evaluate(plan: Plan, free: Free, fixed: Params, masks: Masks, data: Data) ->
     """Return the mean loss (g, m) on each fit's training and validation bags, computed as at test time."""
 
     def group(free: Free, fixed: Params, masks: Masks, data: Data) -> Any:
-        def fit(
-            free: Free, fixed: Params, masks: Masks, weights: jax.Array, held_out: jax.Array
-        ) -> tuple[jax.Array, jax.Array]:
+        def fit(free: Free, fixed: Params, masks: Masks, *weights: jax.Array) -> tuple[jax.Array, ...]:
             costs, _ = clean_costs(free, fixed, masks, plan, data)
-            training, validation = (
-                jnp.sum(jnp.where(w > 0, w * costs, 0.0)) / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w))
-                for w in (weights, held_out)
+            total = [jnp.sum(jnp.where(w > 0, w * costs, 0.0)) for w in weights]
+            return tuple(
+                each / jnp.where(jnp.sum(w) == 0, 1.0, jnp.sum(w)) for each, w in zip(total, weights, strict=True)
             )
-            return training, validation
 
         return _each(fit, (free, fixed, masks, data.weights, data.held_out), in_turn=False)
 

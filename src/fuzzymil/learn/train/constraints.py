@@ -8,7 +8,7 @@ import itertools
 import math
 import numbers
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,13 +101,7 @@ class Constraints:
 
     @classmethod
     def of(cls, value: object) -> Constraints | None:
-        """Return the constraints that a ``constraints=`` parameter means; None if nothing is constrained.
-
-        Examples
-        --------
-        >>> Constraints.of({"ordered": True}) == Constraints(ordered=True)
-        True
-        """
+        """Return the constraints that a ``constraints=`` parameter means; None if nothing is constrained."""
         if isinstance(value, Mapping):
             for name in value:
                 known_name("constraint", name, [field.name for field in dataclasses.fields(cls)])
@@ -117,34 +111,20 @@ class Constraints:
         return None if value == Constraints() else value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the constraints as plain values.
-
-        Examples
-        --------
-        >>> Constraints.of(Constraints(conclusions={"sky": (0, 1)}).to_dict()).conclusions
-        {'sky': (0.0, 1.0)}
-        """
+        """Return the constraints as plain values."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: dict(value) if isinstance(value, Names) else value for name, value in plain.items()}
 
 
-class Touched(NamedTuple):
-    """A parameter that training left at a bound.
+class ActiveBound(NamedTuple):
+    """A parameter that training left at a bound; ``value`` is in the units of the data.
 
-    Attributes
-    ----------
-    where : str
-        ``"rule 2"`` or ``"hue.dark"``; of two terms that must overlap, the lower one.
-    what : str
-        The parameter: ``"peak"``, ``"overlap with light"``, an output, or the ``"slope of hue in sky"``.
-    value : float
-        In the units of the data.
-    bound : str
-        The bound that it is at.
+    ``where`` is ``"rule 2"`` or ``"hue.dark"`` (of two terms that must overlap, the lower one), ``what`` is ``"peak"``,
+    ``"overlap with light"``, an output, or the ``"slope of hue in sky"``.
 
     Examples
     --------
-    >>> print(Touched("rule 1", "sky", 1.0, "upper bound of conclusions"))
+    >>> print(ActiveBound("rule 1", "sky", 1.0, "upper bound of conclusions"))
     rule 1: sky = 1, at the upper bound of conclusions
     """
 
@@ -204,7 +184,7 @@ class Neighbors(NamedTuple):
     unused: Any  # (3, others) peak of the terms that no rule uses, and their reaches to the left and right
 
 
-def projected(params: Params, bounds: Bounds, snap: float = 0.0) -> Params:
+def project(params: Params, bounds: Bounds, snap: float = 0.0) -> Params:
     """Return the parameters within the bounds; those that are within them stay exactly as they are.
 
     What is nearer to a bound than ``snap``, relative to the spread of the set or the width of the bounds, is put on it.
@@ -268,12 +248,7 @@ def _with_a_top(name: str, values: tuple[Any, ...], near: Neighbors) -> tuple[An
     def low(distance: Any) -> Any:
         return kind.log_mu(peak, *(kind.with_edges_apart(distance, *values) or values)) < target
 
-    def halve(_: Any, ends: tuple[Any, Any]) -> tuple[Any, Any]:
-        middle = (ends[0] + ends[1]) / 2
-        still = low(middle)
-        return xp.where(still, middle, ends[0]), xp.where(still, ends[1], middle)
-
-    _, enough = _looped(halve, (xp.zeros_like(peak), _FAR_APART * kind.spread(*values)))
+    _, enough = _bisected(low, xp.zeros_like(peak), _FAR_APART * kind.spread(*values))
     moved = kind.with_edges_apart(enough, *values) or values
     short = low(xp.zeros_like(peak)) & (moves > 0)
     return tuple(xp.where(short, new, old) for new, old in zip(moved, values, strict=True))
@@ -284,12 +259,20 @@ def least_top(log_level: Any) -> Any:
     return log_level / 2
 
 
-def _looped(step: Any, ends: Any) -> Any:
-    if isinstance(ends[0], np.ndarray):
-        return functools.reduce(lambda ends, n: step(n, ends), range(_HALVINGS), ends)
+def _bisected(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Return the nearest places between which something ceases to hold."""
+    xp = namespace(low)
+
+    def halve(_: Any, ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        middle = (ends[0] + ends[1]) / 2
+        there = holds(middle)
+        return xp.where(there, middle, ends[0]), xp.where(there, ends[1], middle)
+
+    if isinstance(low, np.ndarray):
+        return functools.reduce(lambda ends, n: halve(n, ends), range(_HALVINGS), (low, high))
     import jax
 
-    return jax.lax.fori_loop(0, _HALVINGS, step, ends)  # as one loop, which compiles faster
+    return jax.lax.fori_loop(0, _HALVINGS, halve, (low, high))  # as one loop, which compiles faster
 
 
 def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, Any, Any]:
@@ -302,20 +285,14 @@ def reaches(name: str, values: tuple[Any, ...], log_level: Any) -> tuple[Any, An
         def holds(log_distance: Any) -> Any:
             return kind.log_mu(peak + side * spread * xp.exp(log_distance), *values) >= log_level
 
-        def halve(_: Any, ends: tuple[Any, Any]) -> tuple[Any, Any]:
-            middle = (ends[0] + ends[1]) / 2
-            there = holds(middle)
-            return xp.where(there, middle, ends[0]), xp.where(there, ends[1], middle)
-
-        ends = xp.full_like(peak, _LOG_NEAREST), xp.full_like(peak, _LOG_FARTHEST)
-        nowhere, everywhere = ~holds(ends[0]), holds(ends[1])
-        ends = _looped(halve, ends)
-        return xp.where(nowhere, 0.0, xp.where(everywhere, xp.inf, spread * xp.exp(ends[0])))
+        near, far = xp.full_like(peak, _LOG_NEAREST), xp.full_like(peak, _LOG_FARTHEST)
+        last, _ = _bisected(holds, near, far)
+        return xp.where(~holds(near), 0.0, xp.where(holds(far), xp.inf, spread * xp.exp(last)))
 
     return peak, reach(-1.0), reach(1.0)
 
 
-def measured(sets: dict[str, tuple[Any, ...]], near: Neighbors) -> Any:
+def measure_reaches(sets: dict[str, tuple[Any, ...]], near: Neighbors) -> Any:
     """Return the peaks of all places and their reaches to the left and right, (3, places)."""
     xp = namespace(near.unused)
     known = {name: reaches(name, values, near.log_level) for name, values in sets.items()}
@@ -333,7 +310,7 @@ def _widening(sets: dict[str, tuple[Any, ...]], near: Neighbors) -> Any:
     one of the two moves, it has to cover what the other leaves.
     """
     xp = namespace(near.unused)
-    places = measured(sets, near)
+    places = measure_reaches(sets, near)
     peak, left, right = (values[: near.left.size].reshape(near.left.shape) for values in places)
 
     def factor(distance: Any, mine: Any, its: Any, neighbor: Any) -> Any:
@@ -356,7 +333,7 @@ def as_type(values: Any, dtype: Any) -> Array:
     return array if array.dtype.kind in "iub" else array.astype(dtype)
 
 
-_TOUCHING = 1e-4  # relative distance from a bound: single precision, on standardized axes
+_AT_BOUND = 1e-4  # relative distance from a bound: single precision, on standardized axes
 
 
 def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: Array, axes: Scaling) -> Bounds:
@@ -374,11 +351,15 @@ def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: A
         for (row, d), (_, term) in rules.arrangement.terms.items():
             place = list(rules.variables[d].terms).index(term)
             peaks[:, row, d] = (limits[d][place] - axes.shift[d]) / axes.scale[d]
-    low, high = _levels(rules, start, constraints)
+    low, high = _levels(rules, constraints)
     linear = start.coefs.shape[2] > 1
     ends = _ranges(rules, axes) if linear else np.zeros((0, 2))
-    if linear and constraints.conclusions is not None:
-        _check_ranges(rules, ends)
+    for variable, end in zip(rules.variables, ends if constraints.conclusions is not None else (), strict=False):
+        if np.abs(end).max() == np.finfo(float).max:  # how a scaling writes that there is no limit
+            raise ParameterError(
+                f"conclusions: linear conclusions are bounded within the ranges of variables, but {variable.name!r} "
+                "has none: declare it (VARIABLE ... FROM 0 TO 1)."
+            )
     _check_conclusions(rules, start, constraints, low, high, ends)
     offset = 0.0 if not rules.normalize else axes.target_shift
     scaled = (ends - axes.shift[:, None]) / axes.scale[:, None] if linear else ends
@@ -395,7 +376,7 @@ def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: A
 
 def _intervals(sets: list[MembershipFunction], low: float, high: float) -> Array:
     """Return the lowest and highest peak of each set, (n, 2): halfway to its neighbors, and within the range."""
-    peaks = np.array([float(chosen.peak(*chosen.parameters)) for chosen in sets])
+    peaks = np.array([_peak(chosen) for chosen in sets])
     distinct = np.unique(peaks)
     inner = (distinct[:-1] + distinct[1:]) / 2
     ends = np.concatenate([np.minimum(distinct[:1], low), inner, np.maximum(distinct[-1:], high)])
@@ -415,17 +396,16 @@ def _steepness(start: Params, axes: Scaling, factor: float = FLATTEST) -> dict[s
     return found
 
 
-def _levels(rules: RuleBase, start: Params, constraints: Constraints) -> tuple[Array, Array]:
+def _levels(rules: RuleBase, constraints: Constraints) -> tuple[Array, Array]:
     """Return the lowest and highest conclusions, (r, k) each."""
     low = np.full((rules.n_rules, len(rules.outputs)), -np.inf)
-    high = -low
-    given = constraints.conclusions
-    if isinstance(given, Mapping):
-        for name, (least, most) in given.items():
-            known_name("output", name, rules.output_names, "in conclusions")
-            low[:, rules.output_names.index(name)], high[:, rules.output_names.index(name)] = least, most
-    elif given is not None:
-        low[:], high[:] = given
+    high, given = -low, constraints.conclusions
+    if given is not None and not isinstance(given, Mapping):
+        given = dict.fromkeys(rules.output_names, given)
+    for name, ends in (given or {}).items():
+        known_name("output", name, rules.output_names, "in conclusions")
+        place = rules.output_names.index(name)
+        low[:, place], high[:, place] = ends
     return low, high
 
 
@@ -454,15 +434,6 @@ def _ranges(rules: RuleBase, axes: Scaling) -> Array:
     ends = [(v.low, v.high) for v in rules.variables]
     known = zip(ends, axes.ranges, strict=True)
     return np.array([[s if e is None else e for e, s in zip(end, seen, strict=True)] for end, seen in known], float)
-
-
-def _check_ranges(rules: RuleBase, ends: Array) -> None:
-    for variable, end in zip(rules.variables, ends, strict=True):
-        if np.abs(end).max() == np.finfo(float).max:  # how a scaling writes that there is no limit
-            raise ParameterError(
-                f"conclusions: linear conclusions are bounded within the ranges of variables, but {variable.name!r} "
-                "has none: declare it (VARIABLE ... FROM 0 TO 1)."
-            )
 
 
 def _neighbors(rules: RuleBase, level: float, moves: Array, axes: Scaling) -> Neighbors:
@@ -499,7 +470,11 @@ def _neighbors(rules: RuleBase, level: float, moves: Array, axes: Scaling) -> Ne
 
 
 def _by_peak(terms: Mapping[str, MembershipFunction]) -> list[tuple[str, MembershipFunction]]:
-    return sorted(terms.items(), key=lambda item: float(item[1].peak(*item[1].parameters)))
+    return sorted(terms.items(), key=lambda item: _peak(item[1]))
+
+
+def _peak(chosen: MembershipFunction) -> float:
+    return float(chosen.peak(*chosen.parameters))
 
 
 # ---------------------------------------------------------------------- the start
@@ -524,7 +499,7 @@ def _check_conclusions(
 def _check_overlap(name: str, terms: list[tuple[str, MembershipFunction]], level: float) -> None:
     """Raise if neighboring terms of a variable cross below the level."""
     for term, chosen in terms:
-        top = float(chosen(chosen.peak(*chosen.parameters)))
+        top = float(chosen(_peak(chosen)))
         independent = chosen.with_edges_apart(0.0, *chosen.parameters) is not None
         if independent and top < math.exp(least_top(math.log(level))):
             raise ParameterError(
@@ -532,7 +507,7 @@ def _check_overlap(name: str, terms: list[tuple[str, MembershipFunction]], level
                 f"between them is only {top:.3g}: move them apart, or lower overlap."
             )
     for (a, left), (b, right) in itertools.pairwise(terms):
-        peaks = [float(chosen.peak(*chosen.parameters)) for chosen in (left, right)]
+        peaks = [_peak(left), _peak(right)]
         sides = [reaches(s.kind, tuple(np.array([v]) for v in s.parameters), math.log(level)) for s in (left, right)]
         to_right, to_left = float(sides[0][2][0]), float(sides[1][1][0])
         if peaks[1] - peaks[0] > (to_right + to_left) * (1 + 1e-6):
@@ -553,38 +528,38 @@ def _check_overlap(name: str, terms: list[tuple[str, MembershipFunction]], level
 # ---------------------------------------------------------------------- the end
 
 
-def touched_by(rules: RuleBase, frozen: Iterable[str], constraints: Constraints, box: Bounds) -> list[Touched]:
+def active_bounds(rules: RuleBase, frozen: Iterable[str], constraints: Constraints, box: Bounds) -> list[ActiveBound]:
     """Return what ended at a bound; the rules must have the conditions of those that the box was made for."""
     sets, conclusions = _moves(rules, frozen)
     return [
-        *_touched_conclusions(rules, box, conclusions[:, :, 0] > 0),
-        *_touched_terms(rules, rules.compile()[0], box, constraints, sets.ravel() > 0),
+        *_conclusions_at_bounds(rules, box, conclusions[:, :, 0] > 0),
+        *_terms_at_bounds(rules, rules.compile()[0], box, constraints, sets.ravel() > 0),
     ]
 
 
-def _touched_conclusions(rules: RuleBase, bounds: Bounds, moves: Array) -> Iterator[Touched]:
+def _conclusions_at_bounds(rules: RuleBase, bounds: Bounds, moves: Array) -> Iterator[ActiveBound]:
     coefs = rules.coefs
     level = coefs[:, :, 0] + (coefs[:, :, 1:] * bounds.middle).sum(axis=2)
     reach = (np.abs(coefs[:, :, 1:]) * bounds.half).sum(axis=2)
     low, high = bounds.levels
-    room = np.where(np.isfinite(high - low), high - low, np.abs(level) + 1.0) * _TOUCHING
+    room = np.where(np.isfinite(high - low), high - low, np.abs(level) + 1.0) * _AT_BOUND
     for r, k in np.argwhere(moves):
         for side, value, bound in (("lower", level - reach, low), ("upper", level + reach, high)):
             if abs(value[r, k] - bound[r, k]) <= room[r, k]:
-                yield Touched(
+                yield ActiveBound(
                     f"rule {r + 1}", rules.output_names[k], float(bound[r, k]), f"{side} bound of conclusions"
                 )
         for d in np.flatnonzero((coefs[r, k, 1:] == 0) & np.isfinite(bounds.slopes[:, r, k]).any(axis=0)):
             if np.isinf(bounds.slopes[:, r, k, d]).any():
                 what = f"slope of {rules.feature_names[d]} in {rules.output_names[k]}"
-                yield Touched(f"rule {r + 1}", what, 0.0, "bound of its sign")
+                yield ActiveBound(f"rule {r + 1}", what, 0.0, "bound of its sign")
 
 
-def _touched_terms(
+def _terms_at_bounds(
     rules: RuleBase, params: Params, bounds: Bounds, constraints: Constraints, moves: Array
-) -> Iterator[Touched]:
+) -> Iterator[ActiveBound]:
     near = bounds.neighbors
-    places = None if near is None else measured(params.sets, near)
+    places = None if near is None else measure_reaches(params.sets, near)
     seen = set()
     for (row, d), key in rules.arrangement.terms.items():
         if key in seen:
@@ -592,22 +567,22 @@ def _touched_terms(
         seen.add(key)
         flat, variable = row * rules.n_features + d, rules.variables[d]
         chosen = variable.terms[key[1]]
-        peak, spread = (float(f(*chosen.parameters)) for f in (chosen.peak, chosen.spread))
+        peak, spread = _peak(chosen), float(chosen.spread(*chosen.parameters))
         order = [term for term, _ in _by_peak(variable.terms)]
         place = order.index(key[1])
         for side, step in enumerate((-1, 1)):
             bound = bounds.peaks[side, row, d]
-            if moves[flat] and abs(peak - bound) <= _TOUCHING * spread:
+            if moves[flat] and abs(peak - bound) <= _AT_BOUND * spread:
                 inner = 0 <= place + step < len(order)
                 end = f"midpoint to {order[place + step]}" if inner else f"{('lower', 'upper')[side]} end of the range"
-                yield Touched(".".join(key), "peak", peak, end)
+                yield ActiveBound(".".join(key), "peak", peak, end)
         if near is None or places is None or place + 1 == len(order):
             continue
         other = int(near.right[row, d])
         distance, reach = places[0][other] - places[0][flat], places[2][flat] + places[1][other]
-        if (moves[flat] or near.moves[other] > 0) and abs(distance - reach) <= _TOUCHING * distance:
+        if (moves[flat] or near.moves[other] > 0) and abs(distance - reach) <= _AT_BOUND * distance:
             level = float(constraints.overlap or 0.0)
-            yield Touched(".".join(key), f"overlap with {order[place + 1]}", level, "least overlap")
+            yield ActiveBound(".".join(key), f"overlap with {order[place + 1]}", level, "least overlap")
 
 
 class Limits(NamedTuple):
@@ -631,10 +606,8 @@ def limits_of(
 ) -> Limits:
     """Return the limits for training that starts from these rules.
 
-    ``frozen``: ``"rule 2"`` for a whole rule (its conclusion, and its terms in all rules that use them), ``"hue.dark"``
-    for a term, ``"hue"`` for all terms of a variable, ``"sky"`` for all conclusions about an output, and its default.
-    ``constraints``: these need the next two. ``start``: where training begins, in the units of the data. ``axes``: the
-    axes of training.
+    ``frozen``: as in `MIANFISClassifier`; an output also freezes its default. ``constraints`` need the next two:
+    ``start``, where training begins, in the units of the data, and the ``axes`` of training.
     """
     frozen = tuple(frozen)
     places = rules.arrangement.terms
@@ -670,7 +643,7 @@ def _has_bounds(constraints: Constraints) -> bool:
 
 def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
     """Return arrays (rows, d) and (r, k, 1) that are 0 for frozen sets and conclusions."""
-    held, conclusions = _held(rules, frozen)
+    held, conclusions = _frozen_parts(rules, frozen)
     sets = np.ones((rules.arrangement.n_rows, rules.n_features))
     known = {variable.name: variable.terms for variable in rules.variables}
     for place, (name, term) in rules.arrangement.terms.items():
@@ -678,9 +651,9 @@ def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
     return sets, conclusions
 
 
-def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBase:
+def restore_frozen(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBase:
     """Return the trained rules with all that is frozen exactly as it was, without rounding errors."""
-    held, moves = _held(start, frozen)
+    held, moves = _frozen_parts(start, frozen)
     variables = [
         dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
         for v, old in zip(trained.variables, start.variables, strict=True)
@@ -696,7 +669,7 @@ def unmoved(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBa
     return dataclasses.replace(trained, variables=tuple(variables), rules=tuple(rules), default=tuple(default))
 
 
-def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
+def _frozen_parts(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
     """Return the frozen terms, and an array (r, k, 1) that is 0 for frozen conclusions."""
     known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.output_names)
     known |= {f"rule {rule.label}" for rule in rules.rules if rule.label}
@@ -710,15 +683,11 @@ def _held(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]],
                 f"frozen: unknown name {name!r}. Use rules ('rule 1'), terms ('variable.term'), variables or outputs: "
                 f"{listed(sorted(known))}.{did_you_mean(name, known)}"
             )
-        for variable in rules.variables:
-            terms |= {
-                (variable.name, term) for term in variable.terms if name in (variable.name, f"{variable.name}.{term}")
-            }
+        for v in rules.variables:
+            terms |= {(v.name, term) for term in v.terms if name in (v.name, f"{v.name}.{term}")}
         for r, rule in enumerate(rules.rules):
             if name in (f"rule {r + 1}", f"rule {rule.label}"):
                 conclusions[r] = 0.0
                 terms |= {(condition.variable, condition.term) for condition in rule.conditions}
-        for k, output in enumerate(rules.output_names):
-            if name == output:
-                conclusions[:, k] = 0.0
+        conclusions[:, [output == name for output in rules.output_names]] = 0.0
     return terms, conclusions

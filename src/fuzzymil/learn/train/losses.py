@@ -84,19 +84,11 @@ def register(name: str, loss: Loss) -> None:
     LOSSES[name] = loss
 
 
-def _squared(output: jax.Array, target: jax.Array) -> jax.Array:
-    return namespace(output).square(target - output).sum(axis=-1)
-
-
 def _cross_entropy(output: jax.Array, target: jax.Array) -> jax.Array:
     xp = namespace(output)
     if output.shape[-1] == 1:
         return xp.sum(xp.logaddexp(output, 0.0) - target * output, axis=-1)
-    return -xp.sum(target * _log_softmax(output), axis=-1)
-
-
-def _log_softmax(output: jax.Array) -> jax.Array:
-    return engine_of(output).log_softmax(output)  # type: ignore[no-any-return]
+    return -xp.sum(target * engine_of(output).log_softmax(output), axis=-1)
 
 
 def _likelihood_of(output: Any) -> Any:
@@ -119,21 +111,19 @@ def _hinge(output: jax.Array, target: jax.Array) -> jax.Array:
 
 
 def _clipped(output: Array) -> Array:
-    if output.shape[1] == 1:
-        return np.clip(output, 0.0, 1.0)
     limited = np.clip(output, 0.0, 1.0)
+    if output.shape[1] == 1:
+        return limited
     total = limited.sum(axis=1, keepdims=True)
     return np.where(total > 0, limited / np.where(total > 0, total, 1.0), 1.0 / output.shape[1])
 
 
-register("squared_error", Loss(per_bag=_squared, threshold=0.5, probability=_clipped))
-register(
-    "cross_entropy",
-    Loss(
-        per_bag=_cross_entropy,
-        start=_logit_of,
-        probability=_likelihood_of,
-        expected=_likelihood_of,
-    ),
+LOSSES["squared_error"] = Loss(
+    per_bag=lambda output, target: namespace(output).square(target - output).sum(axis=-1),
+    threshold=0.5,
+    probability=_clipped,
 )
-register("hinge", Loss(per_bag=_hinge, low=-1.0))
+LOSSES["cross_entropy"] = Loss(
+    per_bag=_cross_entropy, start=_logit_of, probability=_likelihood_of, expected=_likelihood_of
+)
+LOSSES["hinge"] = Loss(per_bag=_hinge, low=-1.0)

@@ -20,22 +20,22 @@ from fuzzymil.inference.conclusions import DIFFERENTIABLE, ConcludedOutput, Conc
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.segments import pack
 from fuzzymil.learn.train.constraints import (
+    ActiveBound,
     Bounds,
     Constraints,
     Limits,
-    Touched,
+    active_bounds,
     box_of,
     limits_of,
-    projected,
-    touched_by,
-    unmoved,
+    project,
+    restore_frozen,
 )
 from fuzzymil.learn.train.progress import Progress
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Rule, Variable
 
-_TOUCHING = 1e-4  # relative distance from a bound, as for other rules
+_AT_BOUND = 1e-4  # relative distance from a bound, as for other rules
 _PATIENCE = 50  # epochs without a lower loss
 
 
@@ -44,7 +44,7 @@ class Trained(NamedTuple):
 
     rules: RuleBase
     history: dict[str, Array]  # loss and others, by epoch
-    touched: list[Touched]
+    active_bounds: list[ActiveBound]
     diverged: bool
     interrupted: bool
 
@@ -80,7 +80,8 @@ def compiled(rules: RuleBase, joint: RuleBase, axes: Scaling | None = None) -> t
     own, own_masks, operators = rules.compile()
     params, masks, _ = joint.compile()
     n_inputs, n_terms = rules.n_features, joint.n_rules - rules.n_rules
-    axes = _plain(joint.n_features) if axes is None else axes
+    n = joint.n_features
+    axes = Scaling(np.zeros(n), np.ones(n), np.zeros((n, 2)), np.ones(n, bool)) if axes is None else axes
     shift, scale = axes.shift[n_inputs:], axes.scale[n_inputs:]
     place = {term: place for place, term in joint.arrangement.terms.items() if place[0] < n_terms}
     outputs = []
@@ -102,10 +103,6 @@ def compiled(rules: RuleBase, joint: RuleBase, axes: Scaling | None = None) -> t
         masks,
         dataclasses.replace(operators, conclusions=conclusions),
     )
-
-
-def _plain(n: int) -> Scaling:
-    return Scaling(np.zeros(n), np.ones(n), np.zeros((n, 2)), np.ones(n, bool))
 
 
 def check_trainable(rules: RuleBase) -> None:
@@ -145,16 +142,11 @@ def train(
     title: str | None = None,
     callbacks: tuple[Callable[[Progress], Any], ...] = (),
 ) -> Trained:
-    """Move the sets of inputs and outputs so that the outputs come near the targets.
+    """Move the sets of inputs and outputs so that the outputs come near the targets; see `MIMamdani`.
 
-    Shapes: ``weights`` (n_bags,). ``bags``: with the features of the rules, in their order. ``targets`` (n_bags,
-    n_outputs): in the units of the outputs. The squared error is divided by the squared range of the output.
-    ``frozen``: ``"rule 2"`` for the terms that a rule asks for and concludes, ``"hue.dark"`` for a term, ``"hue"`` for
-    all terms of an input or output. ``constraints``: ``conclusions`` bounds the peaks of the outputs' terms.
-    ``learning_rate``: of the optimizer Adam, on standardized inputs and outputs from 0 to 1. ``max_epochs``: training
-    also stops after 50 epochs without a lower loss, and keeps the sets with the lowest loss; but with ``stay``, the
-    last ones. ``title``: of a progress bar. ``callbacks``: called after each epoch with a `Progress`; training stops
-    when one returns True.
+    ``bags`` have the features of the rules, in their order. Shapes: ``targets`` (n_bags, n_outputs), in the units of
+    the outputs, ``weights`` (n_bags,). The squared error is divided by the squared range of the output. ``title``: of a
+    progress bar. ``callbacks``: called after each epoch with a `Progress`; training stops when one returns True.
     """
     check_trainable(rules)
     require_jax("Training rules that conclude sets")
@@ -191,14 +183,14 @@ def train(
         callbacks=callbacks,
     )
     params = axes.outward(result.params[0]._replace(default=0.0))
-    params = projected(params, box, snap=1e-6)  # without the rounding errors of single precision
+    params = project(params, box, snap=1e-6)  # without the rounding errors of single precision
     fixed = [f"{v.name}.{term}" for v in joint.variables for term, chosen in v.terms.items() if not chosen.trainable]
-    moved = unmoved(joint, joint.with_numbers(params), (*names, *fixed))
+    moved = restore_frozen(joint, joint.with_numbers(params), (*names, *fixed))
     n_inputs = rules.n_features
     return Trained(
         rules=dataclasses.replace(rules, variables=moved.variables[:n_inputs], outputs=moved.variables[n_inputs:]),
         history={name: values for name, values in result.history[0].items() if name != "validation_loss"},
-        touched=_touched(rules, moved, names, constraints, box),
+        active_bounds=_active_bounds(rules, moved, names, constraints, box),
         diverged=bool(result.diverged[0]),
         interrupted=result.interrupted,
     )
@@ -271,7 +263,8 @@ def _ends(rules: RuleBase, constraints: Constraints) -> dict[str, tuple[float, f
         given = {} if given is None else dict.fromkeys(found, given)
     for name, (low, high) in given.items():
         known_name("output", name, found, "in conclusions")
-        for term, peak in _peaks(rules.outputs[rules.place_of(name)]).items():
+        for term, chosen in rules.outputs[rules.place_of(name)].terms.items():
+            peak = float(chosen.peak(*chosen.parameters))
             if not low <= peak <= high:
                 raise ParameterError(
                     f"conclusions: the term {term!r} of {name!r} starts with its peak at {peak:g}, outside {low:g} to "
@@ -280,17 +273,13 @@ def _ends(rules: RuleBase, constraints: Constraints) -> dict[str, tuple[float, f
     return found | dict(given)
 
 
-def _peaks(output: Variable) -> dict[str, float]:
-    return {term: float(chosen.peak(*chosen.parameters)) for term, chosen in output.terms.items()}
-
-
-def _touched(
+def _active_bounds(
     rules: RuleBase, moved: RuleBase, frozen: tuple[str, ...], constraints: Constraints, box: Bounds
-) -> list[Touched]:
+) -> list[ActiveBound]:
     """Return what ended at a bound."""
     given, outputs = constraints.conclusions, {output.name: output for output in rules.outputs}
     found = []
-    for entry in touched_by(moved, frozen, dataclasses.replace(constraints, conclusions=None), box):
+    for entry in active_bounds(moved, frozen, dataclasses.replace(constraints, conclusions=None), box):
         output = outputs.get(entry.where.partition(".")[0])
         if output is not None and entry.what == "peak":
             own = given.get(output.name) if isinstance(given, Mapping) else given
@@ -298,7 +287,7 @@ def _touched(
             room = float(output.high or 0.0) - float(output.low or 0.0)
             for what, ends in places.items():
                 for side, end in zip(("lower", "upper"), ends, strict=True):
-                    if end is not None and abs(entry.value - end) <= _TOUCHING * room:
+                    if end is not None and abs(entry.value - end) <= _AT_BOUND * room:
                         word = f"{side} end of the range" if what == "range" else f"{side} bound of conclusions"
                         entry = entry._replace(bound=word)
         found.append(entry)

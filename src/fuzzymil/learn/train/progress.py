@@ -40,16 +40,9 @@ class Progress:
 
     Examples
     --------
-    >>> def stop_when_good(progress):
-    ...     return bool(progress.loss.min() < 0.1)
-    >>> import numpy as np
-    >>> loss = np.array([0.3, 0.05])
-    >>> stop_when_good(
-    ...     Progress(
-    ...         epoch=3, max_epochs=10, loss=loss, rmse=loss, change=loss, validation_loss=None, params=lambda: []
-    ...     )
-    ... )
-    True
+    >>> from fuzzymil import Training
+    >>> Training(callbacks=[lambda progress: progress.loss.min() < 0.1]).max_epochs
+    150
     """
 
     epoch: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -128,15 +128,6 @@ class Scaling:
         """Return the scaling that leaves features and targets as they are, with the same ranges."""
         zero, one = np.zeros(len(self.shift)), np.ones(len(self.scale))
         return dataclasses.replace(self, shift=zero, scale=one, target_shift=np.zeros(1), target_scale=np.ones(1))
-
-    def over(self, places: Array, n_features: int) -> Scaling:
-        """Return the scaling of more features, of which these were at some places; the others stay as they are."""
-        found: dict[str, Any] = {}
-        for name, nothing in (("shift", 0.0), ("scale", 1.0), ("ranges", 0.0), ("varies", False)):
-            own = getattr(self, name)
-            found[name] = np.full((n_features, *own.shape[1:]), nothing, own.dtype)
-            found[name][places] = own
-        return dataclasses.replace(self, **found)
 
     def limited_as(self, rules: RuleBase) -> Scaling:
         """Return the same scaling, with values clipped as by these rules: to the variables' ranges, or not at all."""

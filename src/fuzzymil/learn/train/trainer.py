@@ -10,6 +10,7 @@ and `finish`.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import math
 import signal
@@ -27,12 +28,14 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import warn_user
 from fuzzymil._utils.runtime import granted_cores, make_room
-from fuzzymil.inference.layers import Params
+from fuzzymil.inference.engines.jax import grouping_of
+from fuzzymil.inference.layers import Masks, Params, layer4, layer5, layer6, layers_1_and_2, strengths_of
 from fuzzymil.inference.segments import even_size
 from fuzzymil.learn.train._loop import (
     CHUNK,
     Data,
     Group,
+    Numbers,
     Plan,
     Position,
     State,
@@ -43,12 +46,14 @@ from fuzzymil.learn.train._loop import (
     mean_one,
     natural,
     run,
-    stacked,
-    stacked_limits,
+    stack,
+    stack_limits,
 )
 from fuzzymil.learn.train.checkpoints import Checkpoint, Checkpoints
+from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.progress import Progress, Update, progress_bar
 from fuzzymil.learn.train.windows import Feed, Windows
+from fuzzymil.rules import RuleBase
 
 _CHECKPOINT_SECONDS = 10.0  # between checkpoints
 _TWICE_SECONDS = 2.0  # between two Ctrl-C that stop everything
@@ -94,30 +99,11 @@ def train_groups(
 ) -> list[Result]:
     """Train all fits of all groups together.
 
-    Parameters
-    ----------
-    groups : list of Group
-    plan : Plan
-    learning_rate : float
-    max_epochs : int
-    tol : float
-        A fit stops when no free parameter changes by more than this in an epoch; 0 disables it.
-    n_iter_no_change : int
-        Number of epochs without a better validation loss after which a fit stops.
-    callbacks : tuple of callables
-        Called with a `Progress` after each epoch; returning True stops training.
-    progress : str, optional
-        Title of a progress bar on standard error; None shows no bar.
-    checkpoints : Checkpoints, optional
-        Where to save training regularly. If this training was saved there before, it resumes.
-    feed : Feed, optional
-        Train the only group on the bags of this feed, which come from a stream, instead of on
-        its own bags.
-
-    Returns
-    -------
-    list of Result
-        One per group.
+    A fit stops when no free parameter changes by more than ``tol`` in an epoch (0 disables it), after
+    ``n_iter_no_change`` epochs without a better validation loss, or when one of the ``callbacks``, called with a
+    `Progress` after each epoch, returns True. ``progress`` is the title of a progress bar on standard error. Training
+    is saved in the folder ``checkpoints`` regularly; if it was saved there before, it resumes. With a ``feed``, the
+    only group is trained on the bags of a stream instead of on its own.
 
     Examples
     --------
@@ -139,9 +125,10 @@ def train_groups(
     make_room()
     began = time.perf_counter()
     with jax.enable_x64((groups[0].bags.x if feed is None else feed).dtype == np.float64):
-        numbers: dict[str, Any] = {"learning_rate": learning_rate, "tol": tol, "n_iter_no_change": n_iter_no_change}
-        runner = InMemory(groups, plan, **numbers) if feed is None else Windows(groups[0], plan, feed, **numbers)
-        checkpoint = None if checkpoints is None else _checkpoint_of(checkpoints, groups, plan, numbers, feed)
+        numbers = Numbers(learning_rate, tol, n_iter_no_change)
+        runner = InMemory(groups, plan, numbers) if feed is None else Windows(groups[0], plan, feed, numbers)
+        text, arrays = ("", ()) if feed is None else feed.identity
+        checkpoint = None if checkpoints is None else checkpoints.of(f"{plan}\n{numbers}\n{text}", (groups, arrays))
         with contextlib.nullcontext() if progress is None else progress_bar(progress, stage="compiling") as update:
             driver = _Driver(runner, plan, max_epochs, callbacks, update, checkpoint)
             interrupted = driver.drive()
@@ -166,16 +153,6 @@ def train_groups(
     ]
 
 
-def _checkpoint_of(
-    checkpoints: Checkpoints, groups: list[Group], plan: Plan, numbers: dict[str, Any], feed: Feed | None
-) -> Checkpoint:
-    """Return the file of this training."""
-    if feed is None:
-        return checkpoints.of(f"{plan}\n{numbers}", groups)
-    text, arrays = feed.identity
-    return checkpoints.of(f"{plan}\n{numbers}\n{text}", (groups, arrays))
-
-
 # ---------------------------------------------------------------------- the driver
 
 
@@ -194,14 +171,12 @@ class _Driver:
         self.runner, self.plan, self.max_epochs = runner, plan, max_epochs
         self.callbacks, self.report, self.checkpoint = callbacks, report, checkpoint
         blank = np.zeros((*runner.start.states.done.shape, 0))
-        self.position, trace = self._resumed((runner.start, Trace(blank, blank, blank, blank)))
+        start = (runner.start, Trace(blank, blank, blank, blank))
+        saved = None if self.checkpoint is None else self.checkpoint.find(start)
+        self.position: Position
+        self.position, trace = start if saved is None else saved
         self.history: list[Trace] = [trace]
         self.latest: Trace | None = _latest(trace, None) if _n_epochs(trace) else None
-
-    def _resumed(self, start: tuple[Position, Trace]) -> tuple[Position, Trace]:
-        """Return the saved position and history, or the start."""
-        found = None if self.checkpoint is None else self.checkpoint.find(start)
-        return start if found is None else found
 
     def drive(self) -> bool:
         """Train until all fits are done, a callback stops it, or Ctrl-C is pressed (then return True)."""
@@ -350,31 +325,27 @@ _STRETCH_SECONDS = 0.3  # how long Ctrl-C, callbacks and progress may have to wa
 class InMemory:
     """Runs the epochs of groups of fits, whose bags are all in memory."""
 
-    def __init__(
-        self, groups: list[Group], plan: Plan, *, learning_rate: float, tol: float, n_iter_no_change: int
-    ) -> None:
+    def __init__(self, groups: list[Group], plan: Plan, numbers: Numbers) -> None:
         dtype = groups[0].bags.x.dtype
-        starts = [(stacked(group.starts, dtype), stacked(group.masks, dtype)) for group in groups]
-        fixed, masks = jax.tree.map(jnp.asarray, stacked(starts, dtype))
+        starts = [(stack(group.starts, dtype), stack(group.masks, dtype)) for group in groups]
+        fixed, masks = jax.tree.map(jnp.asarray, stack(starts, dtype))
         data = _on_device(groups, dtype)
         if plan.batch_size is not None:
             sizes = [np.diff(group.bags.offsets[: group.bags.n_bags + 1]) for group in groups]
             buckets = max(bucket_sizes(each, plan.batch_size) for each in sizes)
         else:
             buckets = () if jax.default_backend() == "cpu" else (even_size([group.bags for group in groups]),)
-        numbers = {
-            "rate": jnp.asarray(learning_rate, dtype),
-            "tol": jnp.asarray(tol, dtype),
-            "n_iter_no_change": jnp.asarray(n_iter_no_change),
-        }
-        described = {"fixed": fixed, "masks": masks, "limits": stacked_limits(groups, dtype), "data": data}
+        compiled = dataclasses.replace(plan, buckets=buckets)
+        rate, tol = (jnp.asarray(each, dtype) for each in numbers[:2])
+        numbers = Numbers(rate, tol, jnp.asarray(numbers.patience))
+        described = {"fixed": fixed, "masks": masks, "limits": stack_limits(groups, dtype), "data": data}
         self.fixed: Params = fixed
         self.start = Position(first_states(groups, plan, fixed, dtype))
         self._plan, self._masks, self._data = plan, masks, data
         self._large = data.x.nbytes > _LARGE
         self._shares = shares(len(groups))
         self._programs = [
-            functools.partial(run, plan, buckets, **part(described, share), **numbers) for share in self._shares
+            functools.partial(run, compiled, **part(described, share), numbers=numbers) for share in self._shares
         ]
 
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
@@ -407,11 +378,10 @@ class InMemory:
             functools.partial(program, states=part(states, share), n_epochs=n_epochs)
             for program, share in zip(self._programs, self._shares, strict=True)
         ]
-        return joined(in_threads(calls), self._shares)
+        return join_shares(in_threads(calls), self._shares)
 
     def finish(self, position: Position, history: Trace) -> tuple[State, Array, Array]:
         """Return the final states and their losses on training and validation bags, (g, m) each."""
-        del history
         program: Callable[..., Any] = functools.partial(evaluate, self._plan)
         arguments = (position.states.trained(self._plan), self.fixed, self._masks, self._data)
         if self._large:  # as before training
@@ -427,35 +397,34 @@ def _on_device(groups: list[Group], dtype: Any) -> Data:
     n_rows = max(len(group.bags.x) for group in groups)
     n_bags = max(len(group.bags.offsets) - 1 for group in groups)
 
-    def padded_alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0) -> Array:
+    def alike(values: list[Array], length: int, fill: list[int] | int = 0, axis: int = 0, dtype: Any = dtype) -> Any:
+        """Return padded arrays, stacked."""
         if len(values) == 1 and values[0].shape[axis] == length:  # nothing to copy
-            return values[0][None]
+            return jnp.asarray(values[0][None], dtype)
         shape = list(values[0].shape)
         shape[axis] = length
-        fills = np.reshape(fill, (-1, *[1] * len(shape)))
         found = np.empty((len(values), *shape), values[0].dtype)
-        found[...] = fills
+        found[...] = np.reshape(fill, (-1, *[1] * len(shape)))
         for place, array in enumerate(values):
             found[place][(slice(None),) * axis + (slice(array.shape[axis]),)] = array
-        return found
+        return jnp.asarray(found, dtype)
 
-    weights = [mean_one(group.weights) for group in groups]
+    bags = [group.bags for group in groups]
     held_out = [np.zeros_like(group.weights) if group.held_out is None else group.held_out for group in groups]
     known = None
-    if any(group.bags.known is not None for group in groups):
-        known = [np.ones_like(group.bags.x) if group.bags.known is None else group.bags.known for group in groups]
-    index = [group.bags.bag_index for group in groups if group.bags.bag_index is not None]
+    if any(each.known is not None for each in bags):
+        known = [np.ones_like(each.x) if each.known is None else each.known for each in bags]
+    index = [each.bag_index for each in bags if each.bag_index is not None]
     # The bag after the last real one is padding in every group, so further padding rows may join it.
-    spare = [group.bags.n_bags for group in groups]
-    ends = [group.bags.n_instances for group in groups]
+    spare = [each.n_bags for each in bags]
     return Data(
-        x=jnp.asarray(padded_alike([group.bags.x for group in groups], n_rows), dtype),
-        known=None if known is None else jnp.asarray(padded_alike(known, n_rows), dtype),
-        bag_index=jnp.asarray(padded_alike(index, n_rows, spare)) if index else None,
-        offsets=jnp.asarray(padded_alike([group.bags.offsets for group in groups], n_bags + 1, ends)),
-        targets=jnp.asarray(padded_alike([group.targets for group in groups], n_bags), dtype),
-        weights=jnp.asarray(padded_alike(weights, n_bags, axis=1), dtype),
-        held_out=jnp.asarray(padded_alike(held_out, n_bags, axis=1), dtype),
+        x=alike([each.x for each in bags], n_rows),
+        known=None if known is None else alike(known, n_rows),
+        bag_index=alike(index, n_rows, spare, dtype=None) if index else None,
+        offsets=alike([each.offsets for each in bags], n_bags + 1, [each.n_instances for each in bags], dtype=None),
+        targets=alike([group.targets for group in groups], n_bags),
+        weights=alike([mean_one(group.weights) for group in groups], n_bags, axis=1),
+        held_out=alike(held_out, n_bags, axis=1),
     )
 
 
@@ -479,7 +448,7 @@ def part(tree: Any, share: slice) -> Any:
     return _between(tree, share.start, share.stop)
 
 
-def joined(found: Sequence[Any], places: Sequence[slice]) -> Any:
+def join_shares(found: Sequence[Any], places: Sequence[slice]) -> Any:
     """Join the results of all shares; the inverse of `part`."""
     if len(found) == 1:
         return found[0]
@@ -517,3 +486,114 @@ def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return list(pool.map(finished, calls))
+
+
+# ---------------------------------------------------------------------- shorter rules
+# The least important conditions of each rule are removed, and training continues with the rest, because they take over
+# the role of the others. The importance of a condition is measured: the increase of the training loss without it.
+
+
+def longest(group: Group) -> int:
+    """Return the number of terms of the longest rule."""
+    return max(int(_used(masks).sum(axis=1).max()) for masks in group.masks)
+
+
+def _used(masks: Masks) -> Array:
+    return np.asarray(functools.reduce(np.maximum, masks.values()) > 0)
+
+
+def schedule(n_terms: int, max_conditions: int | None) -> list[int]:
+    """Return the numbers of terms per rule after each cut, every one half of the one before."""
+    stops: list[int] = []
+    while max_conditions is not None and n_terms > max_conditions:
+        n_terms = max(n_terms // 2, max_conditions)
+        stops.append(n_terms)
+    return stops
+
+
+def shorten(group: Group, result: Result, plan: Plan, max_conditions: int) -> Group:
+    """Return the group after a cut, starting from the trained parameters."""
+    cuts = [cut(group.masks[fit], worth(group, fit, p, plan), max_conditions) for fit, p in enumerate(result.params)]
+    epochs = group.first_epoch + int(result.n_epochs.max(initial=0))
+    return group._replace(starts=result.params, masks=cuts, first_epoch=epochs, optimizer_state=None)
+
+
+def with_conditions(rules: RuleBase, masks: Masks) -> RuleBase:
+    """Return the rules without the conditions that were pruned."""
+    names = np.array(rules.feature_names, object)
+    gone = {
+        r + 1: names[~row & asks]
+        for r, (row, asks) in enumerate(zip(_used(masks), _used(rules.compile()[1]), strict=True))
+    }
+    without = {number: list(cuts) for number, cuts in gone.items() if len(cuts)}
+    return rules.edit(without=without) if without else rules
+
+
+def cut(masks: Masks, worths: Array, max_conditions: int) -> Masks:
+    """Keep the ``max_conditions`` terms of each rule with the greatest worths (r, d); one mask (r, d) per family."""
+    used = _used(masks)
+    order = np.argsort(np.where(used, -worths, np.inf), axis=1, kind="stable")
+    kept = np.zeros(used.shape, bool)
+    np.put_along_axis(kept, order[:, :max_conditions], True, axis=1)
+    return {kind: mask * kept for kind, mask in masks.items()}
+
+
+def worth(group: Group, fit: int, params: Params, plan: Plan) -> Array:
+    """Return the increase of the training loss (r, d) when a rule ignores a feature."""
+    data = group.bags
+    dtype = data.x.dtype
+    n_bags = len(data.offsets) - 1
+    pad = (0, n_bags - data.n_bags)
+    with jax.enable_x64(dtype == np.float64):
+        as_type = functools.partial(jax.tree.map, lambda values: jnp.asarray(values, dtype))
+        rises = _rises(
+            plan,
+            as_type(params),
+            as_type(group.masks[fit]),
+            data.x,
+            data.known,
+            data.bag_index,
+            jnp.asarray(np.pad(group.targets, (pad, (0, 0))), dtype),
+            jnp.asarray(np.pad(group.weights[fit], pad), dtype),
+            n_bags,
+        )
+        return np.asarray(rises, np.float64)
+
+
+@functools.partial(jax.jit, static_argnames=("plan", "n_bags"))
+def _rises(
+    plan: Plan,
+    params: Params,
+    masks: Masks,
+    x: jax.Array,
+    known: jax.Array | None,
+    bag_index: jax.Array | None,
+    targets: jax.Array,
+    weights: jax.Array,
+    n_bags: int,
+) -> jax.Array:
+    operators = plan.operators
+    grouping = grouping_of(bag_index, len(x), n_bags)
+    n_rules, n_features = next(iter(masks.values())).shape
+    outputs = layer5(params.coefs, x, grouping, operators.conclusion_aggregation, params.conclusion_alpha)
+
+    def firing(masks: Masks) -> jax.Array:
+        truths = layers_1_and_2(params, masks, operators, x, known)
+        return strengths_of(params, operators, truths, grouping)[1]
+
+    def loss(log_firing: jax.Array) -> jax.Array:
+        output = layer6(layer4(log_firing, operators), outputs, None if operators.normalize else params.default)
+        costs = LOSSES[plan.loss].per_bag(output, targets)
+        return jnp.sum(jnp.where(weights > 0, weights * costs, 0.0)) / jnp.sum(weights)
+
+    whole = firing(masks)
+
+    def without(feature: jax.Array) -> jax.Array:
+        """Return the losses (r,), each with one rule that ignores this feature."""
+        others = jnp.arange(n_features) != feature
+        shorter = firing({kind: mask * others for kind, mask in masks.items()})
+        one_rule = jnp.eye(n_rules, dtype=bool)
+        return jax.vmap(lambda own: loss(jnp.where(own, shorter, whole)))(one_rule)
+
+    rises: jax.Array = jax.lax.map(without, jnp.arange(n_features)).T - loss(whole)
+    return rises

@@ -18,30 +18,32 @@ import numpy as np
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.runtime import prefetch
-from fuzzymil.bags import Bags, BagStream
+from fuzzymil.bags import BagStream
 from fuzzymil.inference.layers import Masks, Params
 from fuzzymil.inference.segments import padded_size
 from fuzzymil.learn.train._loop import (
     Data,
     Free,
     Group,
+    Numbers,
     Plan,
     Position,
     State,
     Trace,
     bucket_sizes,
     clean_costs,
-    concluded,
+    end_epoch,
     first_states,
     gradient_of_all,
     mean_one,
-    stacked,
-    stacked_limits,
+    stack,
+    stack_limits,
     step,
     steps_through,
 )
 from fuzzymil.learn.train.constraints import Limits
-from fuzzymil.learn.train.stream import StreamSummary
+from fuzzymil.learn.train.partition import StreamSummary
+from fuzzymil.learn.train.scaling import Scaling
 
 WINDOW_VALUES = 1 << 22
 """Largest number of values in a window; parts of a stream are not divided, though."""
@@ -53,31 +55,28 @@ class Feed:
     A window holds several parts, chosen at random, and mini-batches take their bags from all over it. All windows have
     the same shape.
 
-    Shapes: ``targets`` (n_bags, n_outputs). ``transform``: transforms instances to the axes of the rules. ``fill``
-    (n_features,): in place of missing values, on those axes. ``weights`` (n_fits, n_bags): 0 leaves a bag out of that
-    fit's training. ``held_out`` (n_fits, n_bags): weights of the validation bags. ``dtype``: single or double
-    precision.
+    ``axes`` are those of the rules. Shapes: ``targets`` (n_bags, n_outputs), in the units of the data; ``weights``
+    (n_fits, n_bags): 0 leaves a bag out of that fit's training; ``held_out`` (n_fits, n_bags): weights of the
+    validation bags.
     """
 
     def __init__(
         self,
-        *,
         stream: BagStream,
         summary: StreamSummary,
-        transform: Callable[[Array], Array],
-        fill: Array,
+        axes: Scaling,
         targets: Array,
         weights: Array,
-        held_out: Array | None,
+        held_out: Any,
         dtype: Any,
     ) -> None:
         self.dtype = dtype
-        self._stream, self._summary, self._transform, self._fill = stream, summary, transform, fill
+        self._stream, self._summary, self._axes, self._fill = stream, summary, axes, -axes.shift / axes.scale
         self._n_training = (weights > 0).sum(axis=1)  # (m,)
-        self._targets = targets
+        self._targets = axes.apply_to_targets(targets)
         self._weights = mean_one(weights)
         self._held_out = np.zeros_like(self._weights) if held_out is None else held_out
-        largest = np.cumsum(np.sort(summary.part_rows)[::-1]) * len(fill)
+        largest = np.cumsum(np.sort(summary.part_rows)[::-1]) * len(self._fill)
         several = max(int(np.searchsorted(largest, WINDOW_VALUES, side="right")), 1)
         rows = int(np.sort(summary.part_rows)[-several:].sum())
         bags = int(np.sort(summary.part_bags)[-several:].sum())
@@ -124,9 +123,15 @@ class Feed:
         own = np.zeros(self._n_bags, np.int32)
         n_rows = n_bags = 0
         for part in parts:
-            bags = self._checked(self._stream.part(int(part)), int(part))
+            bags = self._stream.part(int(part))
+            before = int(self._summary.part_bags[part]), int(self._summary.part_rows[part])
+            if (bags.n_bags, bags.n_instances) != before:
+                raise RuntimeError(
+                    f"Part {part} of the stream changed: it had {before[0]} bags with {before[1]} rows, and now has "
+                    f"{bags.n_bags} bags with {bags.n_instances} rows. load must return the same bags each time."
+                )
             rows, places = slice(n_rows, n_rows + bags.n_instances), slice(n_bags, n_bags + bags.n_bags)
-            values = self._transform(bags.instances)
+            values = self._axes.apply(bags.instances)
             if known is not None:
                 missing = np.isnan(values)
                 known[rows] = ~missing
@@ -150,19 +155,8 @@ class Feed:
             "numbers": own,
         }
 
-    def _checked(self, bags: Bags, part: int) -> Bags:
-        before = int(self._summary.part_bags[part]), int(self._summary.part_rows[part])
-        if (bags.n_bags, bags.n_instances) != before:
-            raise RuntimeError(
-                f"Part {part} of the stream changed: it had {before[0]} bags with {before[1]} rows, and now has "
-                f"{bags.n_bags} bags with {bags.n_instances} rows. load must return the same bags each time."
-            )
-        return bags
-
     def _data(self, window: dict[str, Array | None]) -> Data:
-        arrays: dict[str, Any] = {
-            name: None if values is None else jnp.asarray(values) for name, values in window.items()
-        }
+        arrays: Any = jax.tree.map(jnp.asarray, window)
         return Data(**arrays, n_training=jnp.asarray(self._n_training, self.dtype))
 
 
@@ -184,26 +178,23 @@ class Windows:
     Its methods are those of `fuzzymil.learn.train.trainer.InMemory`. Between compiled calls everything is NumPy.
     """
 
-    def __init__(
-        self, group: Group, plan: Plan, feed: Feed, *, learning_rate: float, tol: float, n_iter_no_change: int
-    ) -> None:
+    def __init__(self, group: Group, plan: Plan, feed: Feed, numbers: Numbers) -> None:
         dtype = feed.dtype
-        self.fixed: Params = stacked([stacked(group.starts, dtype)], dtype)
+        self.fixed: Params = stack([stack(group.starts, dtype)], dtype)
         first = first_states([group], plan, self.fixed, dtype)
         first = jax.tree.map(np.asarray, first._replace(key=jax.random.key_data(first.key)))
-        limits = stacked_limits([group], dtype)
+        limits = stack_limits([group], dtype)
         self._plan, self._feed = plan, feed
         self._fixed: Params = _first(self.fixed)
-        self._masks: Masks = stacked(group.masks, dtype)
+        self._masks: Masks = stack(group.masks, dtype)
         self._limits: Limits | None = None if limits is None else _first(limits)
-        self._rate, self._tol = np.asarray(learning_rate, dtype), np.asarray(tol, dtype)
-        self._n_iter_no_change = np.asarray(n_iter_no_change)
+        rate, tol = (np.asarray(each, dtype) for each in numbers[:2])
+        self._numbers = Numbers(rate, tol, np.asarray(numbers.patience))
         self._seed = group.seeds[0]
         self.start = Position(first, _fresh(_first(first)))
 
     def epochs(self, position: Position, n_epochs: int, *, singly: bool) -> Iterator[tuple[Position, Trace, float]]:
         """Run epochs, stopping after each window."""
-        del singly
         states, underway = _first(position.states), position.underway
         blank = np.zeros((1, len(states.done), 0))
         while n_epochs > 0 and not states.done.all():
@@ -248,8 +239,9 @@ class Windows:
                 n_windows=done, gradient=gradient, loss=underway.loss + loss, error=underway.error + error
             )
         arguments = (underway.free, underway.optimizer, keys, self._fixed, self._masks)
-        buckets = self._feed.bucket_sizes(plan.batch_size)
-        free, optimizer, (loss, error), count = _numpy(_steps(plan, buckets, arguments, self._limits, self._rate, data))
+        plan = dataclasses.replace(plan, buckets=self._feed.bucket_sizes(plan.batch_size))
+        found = _steps(plan, arguments, self._limits, self._numbers.rate, data)
+        free, optimizer, (loss, error), count = _numpy(found)
         return underway._replace(
             n_windows=done,
             free=free,
@@ -264,13 +256,13 @@ class Windows:
         plan = self._plan
         free, optimizer, loss, error = underway.free, underway.optimizer, underway.loss, underway.error
         if plan.batch_size is None:
-            free, optimizer = _numpy(_advance(plan, free, optimizer, underway.gradient, self._limits, self._rate))
+            free, optimizer = _numpy(
+                _advance(plan, free, optimizer, underway.gradient, self._limits, self._numbers.rate)
+            )
         else:
             loss, error = loss / underway.n_bags, error / underway.n_bags
         held_out = self._losses(free)[1] if plan.validate else None
-        after, change = _numpy(
-            _conclude(plan, states, free, optimizer, loss, held_out, self._fixed, self._tol, self._n_iter_no_change)
-        )
+        after, change = _numpy(_conclude(plan, states, free, optimizer, loss, held_out, self._fixed, self._numbers))
         # A fit that was done stays as it was.
         after = jax.tree.map(
             lambda new, old: np.where(states.done.reshape((-1,) + (1,) * (new.ndim - 1)), old, new), after, states
@@ -345,18 +337,11 @@ def _gradient(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
     return _for_each_fit(fit, plan, arguments, data)
 
 
-@functools.partial(jax.jit, static_argnames=("plan", "buckets"))
-def _steps(
-    plan: Plan,
-    buckets: tuple[int, ...],
-    arguments: tuple[Any, ...],
-    limits: Limits | None,
-    rate: Any,
-    data: Data,
-) -> Any:
+@functools.partial(jax.jit, static_argnames=("plan",))
+def _steps(plan: Plan, arguments: tuple[Any, ...], limits: Limits | None, rate: Any, data: Data) -> Any:
     def fit(free: Free, optimizer: Any, key: Any, fixed: Params, masks: Masks, data: Data) -> Any:
         key = jax.random.wrap_key_data(key)
-        return steps_through(free, optimizer, key, fixed, masks, limits, plan, buckets, data, rate)
+        return steps_through(free, optimizer, key, fixed, masks, limits, plan, data, rate)
 
     return _for_each_fit(fit, plan, arguments, data)
 
@@ -378,24 +363,12 @@ def _costs(plan: Plan, arguments: tuple[Any, ...], data: Data) -> Any:
 
 @functools.partial(jax.jit, static_argnames=("plan",))
 def _advance(plan: Plan, free: Free, optimizer: Any, gradient: Free, limits: Limits | None, rate: Any) -> Any:
-    return jax.vmap(lambda free, optimizer, gradient: step(free, optimizer, gradient, plan, limits, rate))(
-        free, optimizer, gradient
-    )
+    return jax.vmap(functools.partial(step, plan=plan, limits=limits, rate=rate))(free, optimizer, gradient)
 
 
 @functools.partial(jax.jit, static_argnames=("plan",))
 def _conclude(
-    plan: Plan,
-    states: State,
-    free: Free,
-    optimizer: Any,
-    loss: Any,
-    held_out: Any,
-    fixed: Params,
-    tol: Any,
-    n_iter_no_change: Any,
+    plan: Plan, states: State, free: Free, optimizer: Any, loss: Any, held_out: Any, fixed: Params, numbers: Numbers
 ) -> Any:
-    def fit(state: State, free: Free, optimizer: Any, loss: Any, held_out: Any, fixed: Params) -> Any:
-        return concluded(state, free, optimizer, loss, held_out, fixed, plan, tol, n_iter_no_change)
-
-    return jax.vmap(fit)(states, free, optimizer, loss, held_out, fixed)
+    each = jax.vmap(functools.partial(end_epoch, plan=plan, numbers=numbers))
+    return each(states, free, optimizer, loss, held_out, fixed)

@@ -18,11 +18,12 @@ from fuzzymil.rules.premise import (
     ANYTHING,
     Expression,
     Is,
-    Not,
     Quantified,
     conjunction,
+    inside,
     plain_conditions,
     premise_key,
+    with_parts,
 )
 from fuzzymil.rules.rule import Rule, Variable
 
@@ -118,18 +119,6 @@ def edit(
     Rule 1: IF hue is dark THEN sky = 0
     Rule 2: IF hue is high_or_highest AND x2 is high THEN sky = 0.9 WITH 2
     Rule 3: IF hue is dark AND x2 is high THEN sky = 0.5
-    >>> rules = RuleBase.parse('''
-    ... VARIABLE depth: shallow = Gaussian(0, 0.2), deep = Gaussian(1, 0.2)
-    ... OUTPUT risk FROM 0 TO 1: small = Triangular(-0.5, 0, 0.5), great = Triangular(0.5, 1, 1.5)
-    ... IF depth is shallow THEN risk is great
-    ... IF depth is deep THEN risk is small
-    ... ''')
-    >>> mine = rules.edit(rename={"risk": "danger", "danger.small": "none"}, sets={"danger.great": {"left": 0.3}},
-    ...                   conclusions={1: "very great"}, weights={2: 0.5}, add="IF anything THEN danger is none")
-    >>> print(mine)
-    Rule 1: IF depth is shallow THEN danger is very great
-    Rule 2: IF depth is deep THEN danger is none WITH 0.5
-    Rule 3: IF anything THEN danger is none
     """
     if rename:
         base = with_names(base, rename)
@@ -144,7 +133,10 @@ def edit(
     if groups or order != list(range(1, base.n_rules + 1)):
         base = _in_order(base, groups, order)
     if texts := [add] if isinstance(add, str) else list(add):
-        base = _with_further(base, _new_rules(base, "add", texts))
+        new, alpha = _new_rules(base, "add", texts), base.alpha
+        if isinstance(alpha, tuple):
+            alpha += (sum(alpha) / len(alpha),) * len(new)
+        base = dataclasses.replace(base, rules=_with_slopes(base, [*base.rules, *new]), alpha=alpha)
     if default is not None:
         base = _with_default(base, default)
     return without_unused_terms(base, of_outputs=True) if drop_unused_terms else base
@@ -233,9 +225,7 @@ def order_of(base: RuleBase, groups: list[tuple[int, ...]], drop: Any, keep: Any
     for what, named in (("drop", dropped), ("keep", [] if keep is None else wanted)):
         for number in named:
             if number in gone and (what == "drop" or gone[number] != number):
-                raise ParameterError(
-                    f"{what}: rule {number} is merged into rule {gone[number]}; remove it from {what} or from merge."
-                )
+                raise ParameterError(f"{what}: rule {number} is merged into rule {gone[number]}: it cannot be both.")
     left = [number for number in wanted if number not in dropped and gone.get(number, number) == number]
     if not left:
         raise ParameterError("This would remove every rule: a rule base needs at least one.")
@@ -398,9 +388,7 @@ def _owners_of_terms(base: RuleBase) -> tuple[Variable, ...]:
     """Return the variables, and the outputs of which rules conclude sets, which must have different names."""
     both = sorted(set(base.feature_names) & set(base.output_names)) if base.concludes_sets else []
     if both:
-        raise ParameterError(
-            f"{listed(both)} names an input and an output: rename one first, dataclasses.replace(rules, outputs=...)."
-        )
+        raise ParameterError(f"{listed(both)} names an input and an output: rename one by dataclasses.replace.")
     return base.all_variables
 
 
@@ -476,11 +464,8 @@ def rewrite_conditions(premise: Expression, change: Callable[[Is], Is | None]) -
 def _rewrite(premise: Expression, change: Callable[[Is], Is | None]) -> Expression | None:
     if isinstance(premise, Is):
         return change(premise)
-    if isinstance(premise, Not | Quantified):
-        part = _rewrite(premise.part, change)
-        return None if part is None else dataclasses.replace(premise, part=part)
-    parts = tuple(part for part in (_rewrite(part, change) for part in premise.parts) if part is not None)
-    return type(premise)(parts) if parts or not premise.parts else None
+    parts = [part for part in (_rewrite(part, change) for part in inside(premise)) if part is not None]
+    return with_parts(premise, parts) if parts or premise == ANYTHING else None
 
 
 def _without_conditions(premise: Expression, names: Sequence[str]) -> Expression:
@@ -523,7 +508,11 @@ def _with_changed_rules(
     for number, value in conclusions.items():
         r = number_of(base, "conclusions", number) - 1
         values = _by_output(base, "conclusions", value, f"{{{r + 1}: %s}}", "the one")
-        rules[r] = rules[r].concluding((_concluded_terms if base.concludes_sets else _concluded_sums)(base, r, values))
+        if base.concludes_sets:
+            rules[r] = rules[r].concluding(_concluded_terms(base, r, values))
+        else:
+            both = zip(base.output_names, rules[r].coefs, strict=True)
+            rules[r] = rules[r].concluding([_sum(base, o, values[o]) if o in values else row for o, row in both])
     return dataclasses.replace(base, rules=_with_slopes(base, rules))
 
 
@@ -561,17 +550,10 @@ def _concluded_terms(base: RuleBase, r: int, values: Mapping[str, Any]) -> dict[
             known_name("term", term, terms, f"of {output!r} in conclusions")
             found[output] = Is(output, term, tuple(hedges))
         else:
-            raise ParameterError(
-                f"conclusions: {output!r} must be a term such as 'great' or 'very great', got {said!r:.100}."
-            )
+            raise ParameterError(f"conclusions: {output!r} must be a term, such as 'very great', got {said!r:.100}.")
     if not found:
         raise ParameterError(f"conclusions: rule {r + 1} would say nothing: drop it instead, edit(drop={r + 1}).")
     return found
-
-
-def _concluded_sums(base: RuleBase, r: int, values: Mapping[str, Any]) -> list[Sequence[float]]:
-    both = zip(base.output_names, base.rules[r].coefs, strict=True)
-    return [_sum(base, output, values[output]) if output in values else row for output, row in both]
 
 
 def _sum(base: RuleBase, output: str, value: Any) -> Sequence[float]:
@@ -599,14 +581,6 @@ def _with_default(base: RuleBase, given: Any) -> RuleBase:
 # ---------------------------------------------------------------------- new rules
 
 
-def _with_further(base: RuleBase, new: Sequence[Rule]) -> RuleBase:
-    """Return the rule base with further rules; if rules have their own alpha, these get the mean one."""
-    alpha = base.alpha
-    if isinstance(alpha, tuple):
-        alpha += (sum(alpha) / len(alpha),) * len(new)
-    return dataclasses.replace(base, rules=_with_slopes(base, [*base.rules, *new]), alpha=alpha)
-
-
 def _with_replaced(base: RuleBase, texts: Mapping[int, str]) -> RuleBase:
     rules = list(base.rules)
     for number, text in texts.items():
@@ -628,9 +602,7 @@ def _new_rules(base: RuleBase, what: str, texts: list[str]) -> list[Rule]:
         known_name("output", name, base.output_names, f"in {what}")
     for name in base.output_names:
         if name not in found.output_names:
-            raise ParameterError(
-                f"{what}: the new rules have no conclusion for {name!r}; every rule needs one per output."
-            )
+            raise ParameterError(f"{what}: the new rules have no conclusion for {name!r}; each needs one per output.")
     columns = [found.output_names.index(name) for name in base.output_names]
     return [rule.concluding([rule.coefs[k] for k in columns]) for rule in found.rules]
 
@@ -655,9 +627,7 @@ def _parse(base: RuleBase, texts: list[str], what: str) -> RuleBase:
         new = found.feature_names[-1]
         raise ParameterError(f"{what}: {new!r} is a new variable; add new features with rules.over([...]) first.")
     if base.concludes_sets and found.output_names != base.output_names:
-        raise ParameterError(
-            f"{what}: {found.output_names[-1]!r} is a new output; the text may only use existing ones."
-        )
+        raise ParameterError(f"{what}: {found.output_names[-1]!r} is a new output; use only existing ones.")
     return found
 
 
@@ -670,23 +640,21 @@ def with_names(base: RuleBase, names: Mapping[TermName, str]) -> RuleBase:
         if not isinstance(new, str) or not new:
             raise ParameterError(f"rename: the new name of {old!r} must be a non-empty string, got {new!r:.100}.")
         if old in base.feature_names and old in base.output_names:
-            raise ParameterError(
-                f"rename: {old!r} is both a variable and an output. Use dataclasses.replace(rules, outputs=...)."
-            )
+            raise ParameterError(f"rename: {old!r} is both a variable and an output: use dataclasses.replace.")
     renamed = {name: names.get(name, name) for name in (*base.output_names, *base.feature_names)}
     for what, own in (("variables", base.feature_names), ("outputs", base.output_names)):
         _refuse_duplicates(what, [renamed[name] for name in own])
-    base = dataclasses.replace(
-        base,
-        variables=tuple(dataclasses.replace(v, name=renamed[v.name]) for v in base.variables),
-        outputs=tuple(
-            dataclasses.replace(output, name=renamed[output.name], terms=_terms_over(base, k, renamed))
-            for k, output in enumerate(base.outputs)
-        ),
-        rules=rewrite_rules(
-            base.rules, lambda said: dataclasses.replace(said, variable=renamed[said.variable]), conclusions=True
-        ),
+
+    def change(said: Is) -> Is:
+        return dataclasses.replace(said, variable=renamed[said.variable])
+
+    variables = tuple(dataclasses.replace(v, name=renamed[v.name]) for v in base.variables)
+    outputs = tuple(
+        dataclasses.replace(output, name=renamed[output.name], terms=_terms_over(base, k, renamed))
+        for k, output in enumerate(base.outputs)
     )
+    rules = rewrite_rules(base.rules, change, conclusions=True)
+    base = dataclasses.replace(base, variables=variables, outputs=outputs, rules=rules)
     of_terms = {_renamed_term(base, old, renamed): new for old, new in names.items() if old not in renamed}
     return _with_term_names(base, of_terms) if of_terms else base
 
@@ -702,12 +670,11 @@ def _terms_over(base: RuleBase, k: int, names: Mapping[str, str]) -> Mapping[str
     terms = base.outputs[k].terms
     if not base.concludes_sets or base.setting("defuzzify", k) not in WEIGHTED:
         return terms
-    return {
-        term: Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
-        if isinstance(chosen, Formula)
-        else chosen
-        for term, chosen in terms.items()
-    }
+    found = dict(terms)
+    for term, chosen in terms.items():
+        if isinstance(chosen, Formula):
+            found[term] = Formula(Arithmetic(chosen.text).renamed(names).text, *chosen.parameters)
+    return found
 
 
 def _renamed_term(base: RuleBase, name: TermName, renamed: Mapping[str, str]) -> tuple[str, str]:

@@ -128,19 +128,8 @@ def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -
 
     Examples
     --------
-    >>> rules = parse_rules('''
-    ... InputVariable: ambient
-    ...   term: dark Triangle 0 0 0.5
-    ... OutputVariable: power
-    ...   defuzzifier: WeightedAverage TakagiSugeno
-    ...   term: high Constant 1
-    ...   term: low Constant 0.2
-    ... RuleBlock: rules
-    ...   rule: if ambient is dark then power is high
-    ...   rule: if ambient is not dark then power is low
-    ... ''', "fll")
-    >>> rules.infer([[0.25]]).output.tolist()
-    [[0.6]]
+    >>> parse_rules("VARIABLE x: low = Gaussian(0, 1)  IF x is low THEN y = 1").infer([[0.0]]).output.tolist()
+    [[1.0]]
     """
     known_name("format", format, [name for name, known in FORMATS.items() if known.read is not None])
     read = FORMATS[format].read
@@ -148,9 +137,7 @@ def parse_rules(text: str, format: str = "rules", *, block: str | None = None) -
     if block is None:
         return read(text)
     if format != "fcl":
-        raise ParameterError(
-            f"Only FCL has function blocks, not {FORMATS[format].title}: leave out block={block!r:.60}."
-        )
+        raise ParameterError(f"Only FCL has function blocks, not {FORMATS[format].title}: omit block={block!r:.60}.")
     return read(text, block)
 
 

@@ -9,31 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, did_you_mean, listed
-from fuzzymil.inference.membership import (
-    Arc,
-    Arithmetic,
-    Bell,
-    Binary,
-    Concave,
-    Cosine,
-    Discrete,
-    Formula,
-    Gaussian,
-    MembershipFunction,
-    PiShape,
-    Ramp,
-    Rectangle,
-    SemiEllipse,
-    Sigmoid,
-    SigmoidDifference,
-    SigmoidProduct,
-    Spike,
-    SShape,
-    Trapezoidal,
-    Triangular,
-    TwoSidedGaussian,
-    ZShape,
-)
+from fuzzymil.inference import membership as mf
+from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction
 from fuzzymil.rules.files._text import Piece, fuzzy_set, word_for
 from fuzzymil.rules.language.printer import format_number
 
@@ -52,37 +29,32 @@ def _words(**families: Family) -> dict[str, Word]:
     return {word: Word(family, tuple(range(len(family.fields())))) for word, family in families.items()}
 
 
-_RARE: tuple[Family, ...] = (Rectangle, Concave, Arc, Cosine, Spike, SemiEllipse, Binary, Discrete)
-_FREQUENT: tuple[Family, ...] = (
-    Gaussian,
-    Bell,
-    Sigmoid,
-    SShape,
-    ZShape,
-    PiShape,
-    SigmoidDifference,
-    SigmoidProduct,
-    Ramp,
-)
-_RENAMED: dict[str, Family] = {"Triangle": Triangular, "Trapezoid": Trapezoidal, "GaussianProduct": TwoSidedGaussian}
+_RARE: tuple[Family, ...] = (mf.Rectangle, mf.Concave, mf.Arc, mf.Cosine, mf.Spike, mf.SemiEllipse, mf.Binary, Discrete)
+_FREQUENT: tuple[Family, ...] = (mf.Gaussian, mf.Bell, mf.Sigmoid, mf.SShape, mf.ZShape, mf.PiShape, mf.Ramp)
+_DOUBLE: tuple[Family, ...] = (mf.SigmoidDifference, mf.SigmoidProduct)
+_RENAMED: dict[str, Family] = {
+    "Triangle": mf.Triangular,
+    "Trapezoid": mf.Trapezoidal,
+    "GaussianProduct": mf.TwoSidedGaussian,
+}
 _FUNCTION = Word(Formula)
 
-FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_RARE)}) | {"Function": _FUNCTION}
+FLL = _words(**_RENAMED, **{each.__name__: each for each in (*_FREQUENT, *_DOUBLE, *_RARE)}) | {"Function": _FUNCTION}
 """fuzzylite's words."""
 
 MATLAB = {
-    "gaussmf": Word(Gaussian, (1, 0)),
-    "gauss2mf": Word(TwoSidedGaussian, (1, 0, 3, 2)),
-    "gbellmf": Word(Bell, (1, 2, 0)),
-    "sigmf": Word(Sigmoid, (1, 0)),
-    "dsigmf": Word(SigmoidDifference, (1, 0, 2, 3)),
-    "psigmf": Word(SigmoidProduct, (1, 0, 2, 3)),
-    **_words(trimf=Triangular, trapmf=Trapezoidal, smf=SShape, zmf=ZShape, pimf=PiShape, linsmf=Ramp),
-    "linzmf": Word(Ramp, (1, 0)),
+    "gaussmf": Word(mf.Gaussian, (1, 0)),
+    "gauss2mf": Word(mf.TwoSidedGaussian, (1, 0, 3, 2)),
+    "gbellmf": Word(mf.Bell, (1, 2, 0)),
+    "sigmf": Word(mf.Sigmoid, (1, 0)),
+    "dsigmf": Word(mf.SigmoidDifference, (1, 0, 2, 3)),
+    "psigmf": Word(mf.SigmoidProduct, (1, 0, 2, 3)),
+    **_words(trimf=mf.Triangular, trapmf=mf.Trapezoidal, smf=mf.SShape, zmf=mf.ZShape, pimf=mf.PiShape, linsmf=mf.Ramp),
+    "linzmf": Word(mf.Ramp, (1, 0)),
 }
 """MATLAB's words."""
 
-FIS = MATLAB | _words(rampmf=Ramp, rectmf=Rectangle, **{f"{each.__name__.lower()}mf": each for each in _RARE[1:]})
+FIS = MATLAB | _words(rampmf=mf.Ramp, rectmf=mf.Rectangle, **{f"{each.__name__.lower()}mf": each for each in _RARE[1:]})
 FIS["function"] = _FUNCTION
 """MATLAB's words, then those that only fuzzylite writes."""
 
@@ -99,30 +71,30 @@ def read_set(where: Piece, word: str, values: Sequence[float], words: Mapping[st
         raise where.error(f"{word} takes {count} parameters, got {len(values)}.")
     theirs = dict(zip(places, values, strict=False))
     ours = [theirs[place] for place in range(count)]
-    if family in (Gaussian, TwoSidedGaussian):  # whose widths are squared: the sign means nothing
+    if family in (mf.Gaussian, mf.TwoSidedGaussian):  # whose widths are squared: the sign means nothing
         ours[1::2] = map(abs, ours[1::2])
-    elif family is Bell:
+    elif family is mf.Bell:
         ours[1] = abs(ours[1])  # a negative slope turns it upside down, so it stays an error
-    elif family in (Rectangle, SemiEllipse):
+    elif family in (mf.Rectangle, mf.SemiEllipse):
         ours = sorted(ours)
     if len(values) > count and values[-1] != 1:
         return _low_set(where, word, family, ours, values[-1])
     if not all(map(math.isfinite, ours)):
         return _open_set(where, word, family, ours)
-    if family in (SShape, ZShape) and ours[0] > ours[1]:  # a step in the middle
+    if family in (mf.SShape, mf.ZShape) and ours[0] > ours[1]:  # a step in the middle
         ours = [sum(ours) / 2] * 2
-    if family is Ramp and ours[0] == ours[1]:
-        return Binary(ours[0], -1.0 if word == "linzmf" else 1.0)
+    if family is mf.Ramp and ours[0] == ours[1]:
+        return mf.Binary(ours[0], -1.0 if word == "linzmf" else 1.0)
     return fuzzy_set(where, family, ours)
 
 
 def _low_set(where: Piece, word: str, family: Family, corners: list[float], height: float) -> MembershipFunction:
     """Return a set that is less high than 1."""
-    if family not in (Triangular, Trapezoidal, Rectangle, Ramp) or not all(map(math.isfinite, corners)):
+    if family not in (mf.Triangular, mf.Trapezoidal, mf.Rectangle, mf.Ramp) or not all(map(math.isfinite, corners)):
         raise where.error(f"The height of {word} must be 1; other heights are supported for sets of straight lines.")
-    if family is Ramp:
+    if family is mf.Ramp:
         points = [(corners[0], 0.0), (corners[1], height)]
-    elif family is Rectangle:
+    elif family is mf.Rectangle:
         points = [(corners[0], 0.0), (corners[0], height), (corners[1], height), (corners[1], 0.0)]
     else:
         points = [(x, height if 0 < place < len(corners) - 1 else 0.0) for place, x in enumerate(corners)]
@@ -131,9 +103,9 @@ def _low_set(where: Piece, word: str, family: Family, corners: list[float], heig
 
 def _open_set(where: Piece, word: str, family: Family, values: list[float]) -> MembershipFunction:
     """Return a set that an infinite parameter leaves open to one side, or to both."""
-    if family is Binary and math.isfinite(values[0]) and not math.isnan(values[1]):
-        return Binary(values[0], math.copysign(1.0, values[1] - values[0]))
-    if family in (Triangular, Trapezoidal, Rectangle) and not any(map(math.isnan, values)):
+    if family is mf.Binary and math.isfinite(values[0]) and not math.isnan(values[1]):
+        return mf.Binary(values[0], math.copysign(1.0, values[1] - values[0]))
+    if family in (mf.Triangular, mf.Trapezoidal, mf.Rectangle) and not any(map(math.isnan, values)):
         middle = len(values) // 2
         rise, fall = (values[0], values[max(middle - 1, 1 if len(values) > 2 else 0)]), (values[middle], values[-1])
         left, right = rise[0] == -math.inf, fall[1] == math.inf
@@ -141,7 +113,7 @@ def _open_set(where: Piece, word: str, family: Family, values: list[float]) -> M
             return Formula("1")
         edge = fall[::-1] if left else rise
         if all(map(math.isfinite, edge)):
-            return Ramp(*edge) if edge[0] != edge[1] else Binary(edge[0], -1.0 if left else 1.0)
+            return mf.Ramp(*edge) if edge[0] != edge[1] else mf.Binary(edge[0], -1.0 if left else 1.0)
     raise where.error(f"{word} has a parameter that is not a finite number.")
 
 
@@ -182,7 +154,7 @@ def write_set(
     if isinstance(chosen, Formula):
         return word, [formula_text(formula_of(chosen) if names is None else chosen.text, names or {})]
     values = [chosen.parameters[place] for place in words[word].places] or list(chosen.parameters)
-    if isinstance(chosen, Binary):
+    if isinstance(chosen, mf.Binary):
         values[1] = math.copysign(math.inf, values[1])
     return word, [format_number(value, None) for value in values]
 
@@ -246,11 +218,8 @@ def formula_of(chosen: MembershipFunction) -> str:
     if isinstance(chosen, Formula):
         chosen.check_set()
         shift, scale = map(_number, chosen.parameters)
-        return (
-            chosen.text
-            if chosen.parameters == (0.0, 1.0)
-            else formula_text(chosen.text, {"x": f"((x - {shift}) / {scale})"})
-        )
+        inner = {"x": f"((x - {shift}) / {scale})"}
+        return chosen.text if chosen.parameters == (0.0, 1.0) else formula_text(chosen.text, inner)
     if chosen.name not in _FORMULAS:
         raise ParameterError(f"The set {chosen} cannot be written as a formula.")
     return _FORMULAS[chosen.name](*chosen.parameters)

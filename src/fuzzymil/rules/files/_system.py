@@ -144,15 +144,9 @@ def _system(
     rules: Iterable[Rule],
     activation: str,
 ) -> System:
-    return System(
-        inputs=base.variables,
-        outputs=tuple(outputs),
-        rules=tuple(SystemRule(rule.premise, said, rule.weight) for rule, said in zip(rules, conclusions, strict=True)),
-        t_norm=base.t_norm,
-        s_norm=base.s_norm,
-        limited=base.limited,
-        activation=activation,
-    )
+    both = zip(rules, conclusions, strict=True)
+    own = tuple(SystemRule(rule.premise, said, rule.weight) for rule, said in both)
+    return System(base.variables, tuple(outputs), own, base.t_norm, base.s_norm, base.limited, activation)
 
 
 # ---------------------------------------------------------------------- to rules

@@ -13,6 +13,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import resources
 from typing import Any, NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
@@ -25,14 +26,8 @@ from fuzzymil.rules.files._system import Output, System, Term, system_of
 from fuzzymil.rules.premise import And, Expression, Is, Not, Quantified, parts_of
 from fuzzymil.rules.rule import Variable
 
-JOINS = {
-    "max": "greatest",
-    "min": "least",
-    "mean": "mean",
-    "softmax": "soft",
-    "algebraic": "any_of",
-    "bounded": "sum_of",
-}
+JOINS = {"max": "greatest", "min": "least", "mean": "mean", "softmax": "soft"}
+JOINS |= {"algebraic": "any_of", "bounded": "sum_of"}
 """How code joins the instances of a bag, and the name of the function."""
 
 QUANTIFIERS = {"some": "greatest", "all": "least", "on average": "mean", "most": "most", "at least": "at_least"}
@@ -319,14 +314,7 @@ def _check(system: System, base: RuleBase) -> None:
 
 # ---------------------------------------------------------------------- functions in both languages
 
-_COMPARISONS = {
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "less": "<",
-    "less_equal": "<=",
-    "not_equal": "!=",
-}
+_SIGNS = {"greater": ">", "greater_equal": ">=", "equal": "==", "less": "<", "less_equal": "<=", "not_equal": "!="}
 _EXPRESSIONS = {
     # sets
     "mu_gaussian(x, c, s)": "math.exp(-0.5 * ((x - c) / s) ** 2)",
@@ -392,7 +380,7 @@ _EXPRESSIONS = {
     "f_arctan2(a, b)": "math.atan2(a, b)",
     "f_minimum(a, b)": "a if a != a or a < b else b",
     "f_maximum(a, b)": "a if a != a or a > b else b",
-    **{f"f_{name}(a, b)": f"1.0 if a {sign} b else 0.0" for name, sign in _COMPARISONS.items()},
+    **{f"f_{name}(a, b)": f"1.0 if a {sign} b else 0.0" for name, sign in _SIGNS.items()},
     "f_logical_and(a, b)": "1.0 if a != 0 and b != 0 else 0.0",
     "f_logical_or(a, b)": "1.0 if a != 0 or b != 0 else 0.0",
     "f_logical_not(a)": "1.0 if a == 0 else 0.0",
@@ -578,13 +566,11 @@ def _python_output(program: Program, output: Output) -> list[str]:
 
 
 PYTHON = Language(
-    functions={
-        **{
-            head.partition("(")[0]: f"def {head}:\n    return {body}"
-            for head, body in {**_EXPRESSIONS, **_PY_FORMULAS}.items()
-        },
-        **_PY_BLOCKS,
-    },
+    {
+        head.partition("(")[0]: f"def {head}:\n    return {body}"
+        for head, body in {**_EXPRESSIONS, **_PY_FORMULAS}.items()
+    }
+    | _PY_BLOCKS,
     choice="({1} if {0} else {2})",
     infinity="math.inf",
     text=_python_text,
@@ -602,85 +588,13 @@ _C_FORMULAS = {
     **{f"f_{name}(a)": f"{name}(a)" for name in _ONE_TO_ONE},
     **{f"f_arc{name}(a)": f"a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
-_C_FOLDS = {  # over the instances of a bag: the start, the next value, and what is returned
-    "greatest": ("v[0]", "fmax(found, v[i * step])", "found"),
-    "least": ("v[0]", "fmin(found, v[i * step])", "found"),
-    "mean": ("0.0", "found + v[i * step]", "found / (double)n"),
-    "any_of": ("1.0", "found * (1 - v[i * step])", "1 - found"),
-    "sum_of": ("0.0", "found + v[i * step]", "fmin(found, 1.0)"),
-}
+_C_FILE = (resources.files("fuzzymil.rules.files") / "functions.c").read_text(encoding="utf-8")
 _C_BLOCKS = {
-    **{
-        name: f"""static double {name}(const double *v, size_t n, size_t step, double alpha) {{
-    double found = {start};
-    (void)alpha;
-    for (size_t i = 0; i < n; i++) found = {following};
-    return {result};
-}}"""
-        for name, (start, following, result) in _C_FOLDS.items()
-    },
-    "soft": """static double soft(const double *v, size_t n, size_t step, double alpha) {
-    double top = -HUGE_VAL, total = 0.0, weights = 0.0;
-    for (size_t i = 0; i < n; i++) top = fmax(top, alpha * v[i * step]);
-    for (size_t i = 0; i < n; i++) {
-        double weight = exp(alpha * v[i * step] - top);
-        total += weight * v[i * step];
-        weights += weight;
-    }
-    return total / weights;
-}""",
-    "most": f"""static double most(const double *v, size_t n, size_t step, double alpha) {{
-    return fmin(fmax((mean(v, n, step, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0);
-}}""",
-    "at_least": """static double at_least(const double *v, size_t n, size_t step, double count) {
-    double below = HUGE_VAL;
-    if ((double)n < count) return 0.0;
-    for (;;) {
-        double top = -HUGE_VAL;
-        for (size_t i = 0; i < n; i++) if (v[i * step] < below) top = fmax(top, v[i * step]);
-        for (size_t i = 0; i < n; i++) if (v[i * step] == top) count -= 1;
-        if (count <= 0) return top;
-        if (top == -HUGE_VAL) return NAN;
-        below = top;
-    }
-}""",
-    "centroid": """static double centroid(const double *y, const double *mu, int n, int points) {
-    double total = 0.0, moment = 0.0;
-    (void)points;
-    for (int k = 0; k < n; k++) { total += mu[k]; moment += y[k] * mu[k]; }
-    return moment / total;
-}""",
-    "bisector": """static double bisector(const double *y, const double *mu, int n, int points) {
-    double total = 0.0, left = 0.0;
-    for (int k = 0; k < n; k++) total += mu[k];
-    for (int k = 0; k < n; left += mu[k], k++) {
-        if (points && left + mu[k] >= total / 2) return y[k];
-        if (!points && left + mu[k] > total / 2) return y[k] + (y[1] - y[0]) * ((total / 2 - left) / mu[k] - 0.5);
-        if (!points && left + mu[k] == total / 2) {
-            int after = k + 1;
-            while (mu[after] == 0) after++;
-            return (y[k] + y[after]) / 2;
-        }
-    }
-    return y[n - 1];
-}""",
-    "mom": """static double mom(const double *y, const double *mu, int n, int points) {
-    double top = 0.0, total = 0.0, count = 0.0;
-    (void)points;
-    for (int k = 0; k < n; k++) top = fmax(top, mu[k]);
-    for (int k = 0; k < n; k++) if (mu[k] == top) { total += y[k]; count += 1; }
-    return total / count;
-}""",
-    **{
-        name: f"""static double {name}(const double *y, const double *mu, int n, int points) {{
-    int found = 0;
-    (void)points;
-    for (int k = 1; k < n; k++) if (mu[k] {sign} mu[found]) found = k;
-    return y[found];
-}}"""
-        for name, sign in (("som", ">"), ("lom", ">="))
-    },
+    found[1]: found[0] for found in re.finditer(r"^static double (\w+)\(.*?^}", _C_FILE, re.MULTILINE | re.DOTALL)
 }
+_C_BLOCKS["most"] = f"""static double most(const double *v, size_t n, size_t step, double alpha) {{
+    return fmin(fmax((mean(v, n, step, alpha) - {MOST_FROM}) / ({MOST_TO} - {MOST_FROM}), 0.0), 1.0);
+}}"""
 
 
 def _definition(head: str, body: str) -> str:
@@ -793,13 +707,11 @@ def _c_output(program: Program, output: Output, k: int) -> str:
 
 
 C = Language(
-    functions={
-        **{
-            head.partition("(")[0]: _definition(head, c_expression(body))
-            for head, body in {**_EXPRESSIONS, **_C_FORMULAS}.items()
-        },
-        **_C_BLOCKS,
-    },
+    {
+        head.partition("(")[0]: _definition(head, c_expression(body))
+        for head, body in (_EXPRESSIONS | _C_FORMULAS).items()
+    }
+    | _C_BLOCKS,
     choice="({0} ? {1} : {2})",
     infinity="HUGE_VAL",
     text=_c_text,

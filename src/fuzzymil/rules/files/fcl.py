@@ -44,17 +44,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
-from fuzzymil.inference.membership import (
-    Arithmetic,
-    Discrete,
-    Formula,
-    MembershipFunction,
-    Ramp,
-    Rectangle,
-    Singleton,
-    Trapezoidal,
-    Triangular,
-)
+from fuzzymil.inference import membership as mf
+from fuzzymil.inference.membership import Arithmetic, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
@@ -118,14 +109,8 @@ _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/|\(\*.*?\*\)", re.DOTALL)
 _TOKEN = re.compile(
     r":=|\.\.|[+-]?(?:inf\b|nan\b)|[+-]?(?:[0-9]+(?:\.(?!\.)[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[^\W\d][\w]*|\S"
 )
-_BLOCKS = {
-    "VAR_INPUT": "END_VAR",
-    "VAR_OUTPUT": "END_VAR",
-    "FUZZIFY": "END_FUZZIFY",
-    "DEFUZZIFY": "END_DEFUZZIFY",
-    "RULEBLOCK": "END_RULEBLOCK",
-    "OPTION": "END_OPTION",
-}
+_BLOCKS = {"VAR_INPUT": "END_VAR", "VAR_OUTPUT": "END_VAR"}
+_BLOCKS |= {name: f"END_{name}" for name in ("FUZZIFY", "DEFUZZIFY", "RULEBLOCK", "OPTION")}
 _STARTS = {"TERM", "RANGE", "METHOD", "DEFAULT", "ACCU", "LOCK", "ENABLED"}
 _END = "END_FUNCTION_BLOCK"
 
@@ -176,10 +161,8 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
         first = next((n for n in range(start, end) if words[n] in (*_BLOCKS, _END)), end)
         found[unused(named, found)] = [token for token in tokens[first:end] if token.text.upper() != _END]
     if name is None and len(found) > 1:
-        raise tokens[starts[1]].error(
-            f"The file has several function blocks: choose one of {listed(found)}, as in "
-            f"read_rules(path, block={next(iter(found))!r:.60})."
-        )
+        example = f"read_rules(path, block={next(iter(found))!r:.60})"
+        raise tokens[starts[1]].error(f"Choose one of several function blocks, {listed(found)}, as in {example}.")
     if name is not None and name not in found:
         raise text.error(f"There is no function block {name!r:.60}; choose from {listed(found)}.")
     return next(iter(found.values())) if name is None else found[name]
@@ -189,11 +172,8 @@ def _variable_blocks(blocks: list[Block], section: str, kind: str) -> list[Block
     """Return the blocks that describe the declared variables, in the order of their declaration."""
     described = {block.head.text: block for block in blocks if block.kind == kind}
     names: dict[str, Piece] = {}
-    for block in blocks:
-        if block.kind == section:
-            for n, token in enumerate(block.tokens[1:], start=1):
-                if token.text == ":":
-                    names[block.tokens[n - 1].text] = block.tokens[n - 1]
+    for block in (block for block in blocks if block.kind == section):
+        names |= {name.text: name for name, sign in itertools.pairwise(block.tokens) if sign.text == ":"}
     for name, block in described.items():
         if name not in names:
             raise block.head.error(f"{kind} describes {name!r:.60}, which {section} does not declare.")
@@ -256,8 +236,8 @@ def _terms(block: Block, inputs: list[str], before: list[str] | None) -> dict[st
 
 def _sets(block: Block, inputs: list[str]) -> dict[str, MembershipFunction]:
     """Return the terms of an input."""
-    found = _terms(block, inputs, None)
-    return {name: term for name, term in found.items() if isinstance(term, MembershipFunction)}
+    terms = _terms(block, inputs, None).items()
+    return {name: term for name, term in terms if isinstance(term, MembershipFunction)}
 
 
 def _term(tokens: list[Piece], inputs: list[str], before: list[str] | None) -> Term:
@@ -301,20 +281,20 @@ def _points(tokens: list[Piece]) -> MembershipFunction:
     found = fuzzy_set(where, Discrete, numbers)
     match numbers:
         case [a, 0.0, b, 1.0] | [b, 1.0, a, 0.0] if a != b:
-            return Ramp(a, b)
+            return mf.Ramp(a, b)
         case [a, 0.0, b, 1.0, c, 0.0]:
-            return Triangular(a, b, c)
+            return mf.Triangular(a, b, c)
         case [a, 0.0, b, 1.0, c, 1.0, d, 0.0]:
-            return Trapezoidal(a, b, c, d)
+            return mf.Trapezoidal(a, b, c, d)
     return found
 
 
 def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[str, Piece]) -> Output:
-    said = _value_of(block, "METHOD")
-    word = "COG" if not said else said[0].text.upper()
-    if said and word not in {**WORDS.defuzzifiers, **WORDS.weighted}:
-        raise said[0].unknown("METHOD", (*WORDS.defuzzifiers, *WORDS.weighted))
-    method = {**WORDS.defuzzifiers, **WORDS.weighted}[word]
+    methods, named = {**WORDS.defuzzifiers, **WORDS.weighted}, _value_of(block, "METHOD")
+    word = named[0].text.upper() if named else "COG"
+    if named and word not in methods:
+        raise named[0].unknown("METHOD", methods)
+    method = methods[word]
     terms = _terms(block, inputs, before if word in WORDS.weighted else None)
     weighted = word in WORDS.weighted or (bool(terms) and all(isinstance(term, Singleton) for term in terms.values()))
     method = "average" if weighted and word not in WORDS.weighted else method  # the center of numbers
@@ -323,27 +303,17 @@ def _output(block: Block, inputs: list[str], before: list[str], shared: Mapping[
         low, high = _span(terms, low, high)
     own = _value_of(block, "ACCU")
     accumulation = _word({"ACCU": own[0]} if own else shared, "ACCU", WORDS.accumulations)
-    default, hold = _default(block)
-    lock = [token.text.upper() for token in _value_of(block, "LOCK") or ()]
-    return Output(
-        block.head.text,
-        {name: term.parameters if weighted and isinstance(term, Singleton) else term for name, term in terms.items()},
-        low,
-        high,
-        default,
-        implication="min" if weighted else _word(shared, "ACT", WORDS.t_norms) or "min",
-        accumulation=("sum" if own is None else accumulation or "sum") if weighted else accumulation or "max",
-        defuzzify=method,
-        clip=weighted and "RANGE" in lock,
-        hold=hold or "PREVIOUS" in lock,
-    )
-
-
-def _default(block: Block) -> tuple[float, bool]:
-    """Return the default (NaN if there is none), and whether the previous value is kept."""
     said = [token for token in _value_of(block, "DEFAULT") or () if token.text != "|"]
-    values = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
-    return (values or [math.nan])[-1], len(values) < len(said)
+    defaults = [token.number("a number", finite=False) for token in said if token.text.upper() != "NC"]
+    lock = [token.text.upper() for token in _value_of(block, "LOCK") or ()]
+    hold = len(defaults) < len(said) or "PREVIOUS" in lock
+    found = Output(block.head.text, terms, low, high, (defaults or [math.nan])[-1], defuzzify=method, hold=hold)
+    if not weighted:
+        implication = _word(shared, "ACT", WORDS.t_norms) or "min"
+        return found._replace(implication=implication, accumulation=accumulation or "max")
+    numbers = {name: term.parameters if isinstance(term, Singleton) else term for name, term in terms.items()}
+    joins = "sum" if own is None else accumulation or "sum"
+    return found._replace(terms=numbers, accumulation=joins, clip="RANGE" in lock)
 
 
 def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> tuple[float | None, float | None]:
@@ -352,7 +322,7 @@ def _span(terms: Mapping[str, Term], low: float | None, high: float | None) -> t
     for term in terms.values():
         if isinstance(term, Discrete):
             ends += term.parameters[::2]
-        elif isinstance(term, Triangular | Trapezoidal | Ramp):
+        elif isinstance(term, mf.Triangular | mf.Trapezoidal | mf.Ramp):
             ends += term.parameters
         elif isinstance(term, MembershipFunction):
             peak, spread = float(term.peak(*term.parameters)), float(term.spread(*term.parameters))
@@ -391,9 +361,7 @@ def _word(settings: Mapping[str, Piece], key: str, known: Mapping[str, str]) -> 
 def _rules(blocks: list[Block], inputs: list[Variable], outputs: list[Output]) -> list[SystemRule]:
     found: list[SystemRule] = []
     known = ({v.name: v.terms for v in inputs}, {o.name: o.terms for o in outputs})
-    for block in blocks:
-        if block.kind != "RULEBLOCK":
-            continue
+    for block in (block for block in blocks if block.kind == "RULEBLOCK"):
         starts = [n for n, token in enumerate(block.tokens) if token.text.upper() == "RULE"]
         for start, end in itertools.pairwise([*starts, len(block.tokens)]):
             tokens = block.tokens[start:end]
@@ -518,12 +486,12 @@ class _Writer(Writer):
         points: list[tuple[float, float]] = []
         if isinstance(term, Discrete):
             points = list(term.points)
-        elif isinstance(term, Triangular | Trapezoidal):
+        elif isinstance(term, mf.Triangular | mf.Trapezoidal):
             corners = term.parameters
             points = [(x, float(0 < place < len(corners) - 1)) for place, x in enumerate(corners)]
-        elif isinstance(term, Ramp):
+        elif isinstance(term, mf.Ramp):
             points = sorted(zip(term.parameters, (0.0, 1.0), strict=True))
-        elif isinstance(term, Rectangle):
+        elif isinstance(term, mf.Rectangle):
             points = [(term.left, 0.0), (term.left, 1.0), (term.right, 1.0), (term.right, 0.0)]
         if points:
             return "points", " ".join(f"({number(x)}, {number(mu)})" for x, mu in points)

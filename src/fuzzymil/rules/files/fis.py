@@ -121,14 +121,12 @@ def read(text: str) -> System:
         raise everything.error("The text has no [System] section.")
     about = sections["System"]
     of_type = about.meaning("Type", {name: name for name in _TYPES})
-    inputs = [
-        Variable(section.text("Name").text, _terms(section, _set), *_range(section))
-        for section in _sections_of("Input", sections)
-    ]
+    known = _sections_of("Input", sections)
+    inputs = [Variable(each.text("Name").text, _terms(each, _set), *_range(each)) for each in known]
     outputs: list[Output] = []
     for section in _sections_of("Output", sections):
-        known = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
-        outputs.append(_output(section, about, of_type, 1 + len(inputs), known))
+        names = [*(variable.name for variable in inputs), *(output.name for output in outputs)]
+        outputs.append(_output(section, about, of_type, 1 + len(inputs), names))
     for what, found in (("NumInputs", inputs), ("NumOutputs", outputs), ("NumRules", rules)):
         about.check_count(what, len(found))
         if not found and what != "NumRules":
@@ -182,12 +180,10 @@ def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
     for stray in found.keys() - set(wanted):
         raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
-    known: set[str] = set()
-    for key in wanted:
-        name = found[key].text("Name")
-        if name.text in known:
+    names = [found[key].text("Name") for key in wanted]
+    for n, name in enumerate(names):
+        if any(name.text == before.text for before in names[:n]):
             raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
-        known.add(name.text)
     return [found[name] for name in wanted]
 
 
@@ -215,17 +211,17 @@ def _set(kind: Piece, numbers: Piece) -> MembershipFunction:
         raise kind.unknown("membership function", sets.FIS)
     if kind.text == "function":
         return sets.read_formula(numbers)
-    values = _values(kind, numbers)
     count = len(sets.FIS[kind.text].places)
+    values = _values(kind, numbers, count or None)
     if count and len(values) > count:
-        if any(values[count:]):
-            raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
-        del values[count:]  # zeros that pad the table of an early version
+        raise kind.error(f"{kind} takes {count} parameters, got {len(values)}.")
     return sets.read_set(kind, kind.text, values, sets.FIS)
 
 
-def _values(kind: Piece, numbers: Piece) -> list[float]:
-    return [_number(word, f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
+def _values(kind: Piece, numbers: Piece, count: int | None) -> list[float]:
+    """Return this many numbers, without zeros that pad the table of an early version."""
+    values = [_number(word, f"a parameter of {kind}") for word in numbers.words(_NUMBERS)]
+    return values if count is None or any(values[count:]) else values[:count]
 
 
 def _number(word: Piece, what: str) -> float:
@@ -248,19 +244,17 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
             return sets.read_formula(numbers, known)
         if of_type == "mamdani" or kind.text not in ("constant", "linear"):
             return _set(kind, numbers)
-        values = _values(kind, numbers)
-        count = 1 if kind.text == "constant" else n_coefs
-        if len(values) > count and not any(values[count:]):
-            del values[count:]  # zeros that pad the table of an early version
-        return coefficients(kind, values, {"constant": 1, "linear": n_coefs})
+        expected = {"constant": 1, "linear": n_coefs}
+        return coefficients(kind, _values(kind, numbers, expected[kind.text]), expected)
 
     low, high = _range(section)
     terms = _terms(section, term)
     numbers = bool(terms) and all(isinstance(term, tuple) for term in terms.values())
-    method = ("average" if said not in WORDS.weighted.values() else said) if numbers or of_type == "tsukamoto" else said
+    weighted = said in WORDS.weighted.values()
     methods = WORDS.weighted if numbers or of_type in ("sugeno", "tsukamoto") else WORDS.defuzzifiers
     if of_type != "hybrid" and said not in methods.values():
         raise about.text("DefuzzMethod").unknown("DefuzzMethod", methods)
+    method = said if weighted or not (numbers or of_type == "tsukamoto") else "average"
     weighted = method in WORDS.weighted.values()
     if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
@@ -268,18 +262,14 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
     value = math.nan if default is None else default.number("a number", finite=False)
     if math.isnan(value):
         value = 0.0 if method == "sum" else _middle(low, high)
-    return Output(
-        section.text("Name").text,
-        terms,
-        low,
-        high,
-        value,
-        implication="min" if weighted else about.meaning("ImpMethod", WORDS.t_norms),
-        accumulation="sum" if weighted else about.meaning("AggMethod", WORDS.accumulations),
-        defuzzify=method,
-        resolution=None if weighted else _N_POINTS,
-        sampling="cells" if weighted else "points",
-        clip=weighted and section.flag("LockRange"),
+    found = Output(section.text("Name").text, terms, low, high, value, "min", "sum", method)
+    if weighted:
+        return found._replace(clip=section.flag("LockRange"), hold=section.flag("LockPrevious"))
+    return found._replace(
+        implication=about.meaning("ImpMethod", WORDS.t_norms),
+        accumulation=about.meaning("AggMethod", WORDS.accumulations),
+        resolution=_N_POINTS,
+        sampling="points",
         hold=section.flag("LockPrevious"),
     )
 
@@ -412,10 +402,7 @@ class _Writer(Writer):
         system = self.system
         changes = self.name_changes()
         if unknown := [f"{v.name!r:.60}" for v in system.inputs if _input_range(v) != (v.low, v.high)]:
-            changes.append(
-                f"A .fis file needs a range for every input: {listed(unknown)} without one "
-                "get the range that their sets cover."
-            )
+            changes.append(f"{listed(unknown)} without a range get the range that their sets cover.")
         sampled = [output for output in system.outputs if not output.weighted]
         beyond = {system.t_norm, *(output.implication for output in sampled)} - {"product", "min"}
         beyond |= {system.s_norm} - {"algebraic", "max"}
@@ -454,10 +441,8 @@ class _Writer(Writer):
         system = self.system
         ranges = [f"{v.name!r:.60}" for v in system.inputs if (v.low, v.high) != (None, None)]
         if system.limited and ranges:
-            raise ParameterError(
-                f"A .fis file cannot clip values to the range of {listed(ranges)} (limited=True): write "
-                "dataclasses.replace(rules, limited=False), or use another format."
-            )
+            advice = "write dataclasses.replace(rules, limited=False), or use another format"
+            raise ParameterError(f"A .fis file cannot clip to the range of {listed(ranges)} (limited=True): {advice}.")
         kinds = {output.weighted for output in system.outputs}
         if len(kinds) > 1:
             raise ParameterError("A .fis file is a Mamdani or a Sugeno system: it cannot hold outputs of both kinds.")
@@ -467,11 +452,9 @@ class _Writer(Writer):
             concluded = [term for rule in system.rules if (term := rule.term(output.name)) is not None]
             repeated = [term for term in concluded if concluded.count(term) > 1]
             if output.weighted and output.accumulation != "sum" and repeated:
-                raise ParameterError(
-                    f"A .fis file adds up the strengths of the rules that conclude {repeated[0]!r:.60} of "
-                    f"{output.name!r:.60}, these are joined by {output.accumulation!r}: write "
-                    "dataclasses.replace(rules, accumulation='sum'), or use another format."
-                )
+                which = f"the strengths of the rules that conclude {repeated[0]!r:.60} of {output.name!r:.60}"
+                advice = "use with_settings(accumulation='sum'), or another format"
+                raise ParameterError(f"A .fis file adds up {which}, not {output.accumulation!r}: {advice}.")
         return kinds == {True}
 
     def _terms(self, variable: Variable | Output) -> dict[str, Term]:
@@ -516,11 +499,10 @@ class _Writer(Writer):
         premise = self.premise(rule)
         flat = None if premise is None else _flat(premise)
         if flat is None:
-            raise self.error(
-                position,
-                ", where conditions are joined all by AND or all by OR, each variable appears once, and has at most "
-                "'not' and one other hedge: split the rule, or use another format.",
+            allowed = (
+                "conditions joined all by AND or all by OR, one per variable, with 'not' and another hedge at most"
             )
+            raise self.error(position, f", which has {allowed}: split the rule, or use another format.")
         conditions_of = {condition.variable: condition for condition in flat}
         left = [
             _number_of(conditions_of[v.name], list(v.terms)) if v.name in conditions_of else "0" for v in system.inputs
@@ -534,10 +516,7 @@ class _Writer(Writer):
                 continue
             own = hedges[: len(hedges) - len(modified)]
             if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
-                raise self.error(
-                    position,
-                    f": the hedges of its conclusion on {output.name!r:.60} have no number there. Use another format.",
-                )
+                raise self.error(position, f": it has no number for the hedges of {output.name!r:.60}.")
             modified = hedges
             right.append(_number_of(Is(output.name, term, own), list(output.terms)))
         join = 2 if isinstance(premise, Or) and len(flat) > 1 else 1

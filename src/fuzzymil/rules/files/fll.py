@@ -103,21 +103,13 @@ def read(text: str) -> System:
     s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
-            raise line.error(
-                "The aggregation of this output must be the disjunction of the rules, which join its terms."
-            )
+            raise line.error("The aggregation of this output must be the disjunction of the rules.")
         s_norm = joined
     if t_norm is None:  # no rule needs it
         t_norm = next((name for name, dual in DUAL.items() if dual == s_norm), "min")
-    return System(
-        inputs=inputs,
-        outputs=_with_implications(outputs, blocks, rules, sections["OutputVariable"]),
-        rules=tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),),
-        t_norm=t_norm,
-        s_norm=s_norm or DUAL[t_norm],
-        limited=limited,
-        activation=_activation(blocks),
-    )
+    said = _with_implications(outputs, blocks, rules, sections["OutputVariable"])
+    every = tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),)
+    return System(inputs, said, every, t_norm, s_norm or DUAL[t_norm], limited, _activation(blocks))
 
 
 # ---------------------------------------------------------------------- sections
@@ -242,16 +234,8 @@ def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
             values.pop()
         return coefficients(kind, values, {"Constant": 1, "Linear": n_coefs})
 
-    return Output(
-        _name(section),
-        _terms(section, term),
-        low,
-        high,
-        value,
-        **method,
-        clip=section.is_set("lock-range") and weighted,
-        hold=section.is_set("lock-previous"),
-    )
+    method |= {"clip": section.is_set("lock-range") and weighted, "hold": section.is_set("lock-previous")}
+    return Output(_name(section), _terms(section, term), low, high, value, **method)
 
 
 def _method(section: _Section) -> dict[str, Any]:
@@ -595,18 +579,13 @@ class _Writer(Writer):
             return f"{word} {output.resolution}"
         numbers = [isinstance(term, tuple | Singleton | Formula) for term in output.terms.values()]
         if any(isinstance(term, Formula) for term in output.terms.values()) and not all(numbers):
-            raise ParameterError(
-                f"FLL cannot average formulas and fuzzy sets together: see the output {output.name!r:.60}."
-            )
+            raise ParameterError(f"FLL cannot average formulas and fuzzy sets together, as {output.name!r:.60} does.")
         return f"{word} {'TakagiSugeno' if all(numbers) else 'Tsukamoto'}"
 
     def _activation(self, n_blocks: int) -> str:
         activation = self.system.activation
         if activation != "general" and n_blocks > 1:
-            raise ParameterError(
-                f"FLL cannot express activation={activation!r} for outputs with different implications: use one "
-                "implication, or save the rules as .json or .rules."
-            )
+            raise ParameterError(f"FLL cannot express activation={activation!r} with several implications: use one.")
         kind, *numbers = activation.split()
         return " ".join((kind.capitalize(), *numbers))
 
@@ -616,10 +595,8 @@ class _Writer(Writer):
         if not hedged or len(conclusions) == 1:
             return [conclusions] if conclusions else []
         if self.system.activation != "general":
-            raise ParameterError(
-                "FLL cannot express hedges in one of several conclusions of a rule with "
-                f"activation={self.system.activation!r}: write one rule for each conclusion."
-            )
+            which = f"hedges in one of several conclusions with activation={self.system.activation!r}"
+            raise ParameterError(f"FLL cannot express {which}.")
         plain: dict[str, str | Is] = {name: term for name, term in conclusions.items() if isinstance(term, str)}
         return [plain, *hedged] if plain else hedged
 
@@ -627,10 +604,8 @@ class _Writer(Writer):
         t_norm, s_norm = self.system.t_norm, self.system.s_norm
         premise = self.premise(rule)
         if premise is None:
-            raise ParameterError(
-                f"Rule {position} has NOT before parentheses, which FLL cannot express for t_norm={t_norm!r} with "
-                f"s_norm={s_norm!r}: negate single conditions, or use s_norm={DUAL.get(t_norm)!r}."
-            )
+            advice = f"negate single conditions, or use s_norm={DUAL.get(t_norm)!r}"
+            raise ParameterError(f"Rule {position} has NOT before parentheses, and {s_norm!r} is not dual: {advice}.")
         return rule_text(rule._replace(premise=premise), self)
 
 

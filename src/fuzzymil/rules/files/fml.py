@@ -30,24 +30,13 @@ from typing import TypeVar
 from xml.etree import ElementTree
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, did_you_mean, listed
-from fuzzymil.inference.membership import (
-    Discrete,
-    Formula,
-    Gaussian,
-    MembershipFunction,
-    Ramp,
-    Rectangle,
-    Singleton,
-    SShape,
-    Trapezoidal,
-    Triangular,
-    ZShape,
-)
+from fuzzymil.inference import membership as mf
+from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._sets import formula_of
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term
 from fuzzymil.rules.files._text import unused, whole, word_for
-from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, simplified
+from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, inside, simplified, with_parts
 from fuzzymil.rules.rule import Variable
 
 WORDS = Words("FML")
@@ -81,10 +70,8 @@ def read(text: str) -> System:
     outputs = [element for element in found if element.get("type", "input").lower() != "input"]
     bases = [element for element in root if element.tag in _BASES]
     if not inputs or not outputs or len(bases) != 1:
-        raise RuleSyntaxError(
-            f"Expected inputs, outputs and one rule base ({listed(_BASES)}), found {len(inputs)} inputs, "
-            f"{len(outputs)} outputs and {len(bases)} rule bases."
-        )
+        came = f"{len(inputs)} inputs, {len(outputs)} outputs and {len(bases)} rule bases"
+        raise RuleSyntaxError(f"Expected inputs, outputs and one rule base ({listed(_BASES)}), found {came}.")
     base = bases[0]
     implication = _word(base, "activationMethod", WORDS.t_norms, "min")
     norms = _word(base, "andMethod", WORDS.t_norms, "min"), _word(base, "orMethod", WORDS.s_norms, "max")
@@ -174,10 +161,8 @@ def _formula_of_terms(element: Element, where: str, known: Mapping[str, Membersh
         return formula_of(known[name])
     norm = element.get("t-norm", "MIN") if element.tag == "and" else element.get("t-conorm", "MAX")
     if element.tag not in ("and", "or") or len(element) != 2 or norm not in _JOINS:
-        raise RuleSyntaxError(
-            f"{where}: expected two terms in <and> or <or> with one of {listed(_JOINS)}, found <{element.tag:.60}> "
-            f"with {norm!r:.60} and {len(element)} parts."
-        )
+        came = f"<{element.tag:.60}> with {norm!r:.60} and {len(element)} parts"
+        raise RuleSyntaxError(f"{where}: expected two terms joined by {listed(_JOINS)}, found {came}.")
     a, b = (_formula_of_terms(part, where, known, level + 1) for part in element)
     return _JOINS[norm].format(a=f"({a})", b=f"({b})")
 
@@ -230,10 +215,8 @@ def _output(element: Element, implication: str, n_coefs: int) -> Output:
         chosen = shapes = _terms(element, _set)
         for name, shape in shapes.items():
             if shape.inverse(0.5) is None:
-                raise RuleSyntaxError(
-                    f"The term {name!r:.60} of {_name(element)!r:.60} has a shape that is not supported in a Tsukamoto "
-                    "system: use leftLinearShape, rightLinearShape, sShape or zShape."
-                )
+                which = f"{name!r:.60} of {_name(element)!r:.60}"
+                raise RuleSyntaxError(f"In a Tsukamoto system, {which} must be a linear, S or Z shape.")
     return Output(_name(element), chosen, low, high, value, defuzzify="average", accumulation="sum")
 
 
@@ -257,15 +240,15 @@ _FORMULAS = {
 """The shapes that formulas stand for, and whether they are complements."""
 
 SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
-    "triangularShape": (3, Triangular),
-    "trapezoidShape": (4, Trapezoidal),
-    "rectangularShape": (2, Rectangle),
-    "gaussianShape": (2, Gaussian),
+    "triangularShape": (3, mf.Triangular),
+    "trapezoidShape": (4, mf.Trapezoidal),
+    "rectangularShape": (2, mf.Rectangle),
+    "gaussianShape": (2, mf.Gaussian),
     "singletonShape": (1, Singleton),
-    "sShape": (2, SShape),
-    "zShape": (2, ZShape),
-    "leftLinearShape": (2, lambda start, end: Ramp(end, start)),
-    "rightLinearShape": (2, Ramp),
+    "sShape": (2, mf.SShape),
+    "zShape": (2, mf.ZShape),
+    "leftLinearShape": (2, lambda start, end: mf.Ramp(end, start)),
+    "rightLinearShape": (2, mf.Ramp),
     "leftGaussianShape": (2, lambda center, width: Formula(_EDGES["leftGaussianShape"], center, width)),
     "rightGaussianShape": (2, lambda center, width: Formula(_EDGES["rightGaussianShape"], center, width)),
 }
@@ -275,15 +258,15 @@ SHAPES: dict[str, tuple[int, Callable[..., MembershipFunction]]] = {
 def complement(chosen: MembershipFunction) -> MembershipFunction:
     """Return the set of memberships ``1 - mu``, of a family that can be trained and written again if there is one."""
     values = chosen.parameters
-    if isinstance(chosen, Ramp):
-        return Ramp(values[1], values[0])
-    if isinstance(chosen, SShape | ZShape):
-        return (ZShape if isinstance(chosen, SShape) else SShape)(*values)
-    if isinstance(chosen, Gaussian):
+    if isinstance(chosen, mf.Ramp):
+        return mf.Ramp(values[1], values[0])
+    if isinstance(chosen, mf.SShape | mf.ZShape):
+        return (mf.ZShape if isinstance(chosen, mf.SShape) else mf.SShape)(*values)
+    if isinstance(chosen, mf.Gaussian):
         return Formula("1 - exp(-0.5*x^2)", *values)
     if isinstance(chosen, Formula) and chosen.text in _EDGES.values():
         return Formula(f"1 - {chosen.text}", *values)
-    if isinstance(chosen, Triangular | Trapezoidal) and values[-2] < values[-1]:  # no edge that includes its end
+    if isinstance(chosen, mf.Triangular | mf.Trapezoidal) and values[-2] < values[-1]:  # no edge that includes its end
         degrees = (1.0, *[0.0] * (len(values) - 2), 1.0)
         return Discrete(*(number for point in zip(values, degrees, strict=True) for number in point))
     if isinstance(chosen, Discrete):
@@ -294,16 +277,12 @@ def complement(chosen: MembershipFunction) -> MembershipFunction:
 def shape_of(chosen: MembershipFunction) -> tuple[str, tuple[float, ...], bool]:
     """Return the shape of a set, its parameters, and whether it is the complement; `Discrete` has points instead."""
     values = chosen.parameters
-    if isinstance(chosen, Ramp):
+    if isinstance(chosen, mf.Ramp):
         return "rightLinearShape" if chosen.side > 0 else "leftLinearShape", tuple(sorted(values)), False
     if isinstance(chosen, Formula) and chosen.text in _FORMULAS:
         shape, turned = _FORMULAS[chosen.text]
         return shape, values, turned
-    families = {
-        shape: make.name
-        for shape, (_, make) in SHAPES.items()
-        if isinstance(make, type) and issubclass(make, MembershipFunction)
-    }
+    families = {shape: getattr(make, "name", "") for shape, (_, make) in SHAPES.items()}
     return word_for("membership family", chosen.name, families, "FML"), values, False
 
 
@@ -347,9 +326,7 @@ class _Premises:
             ("t-conorm", WORDS.s_norms, s_norm),
         ):
             if _word(element, key, known, shared) != shared:
-                raise RuleSyntaxError(
-                    f"{where} has {key} {element.get(key)!r:.60}, which must be that of the whole rule base ({shared})."
-                )
+                raise RuleSyntaxError(f"{where} has {key} {element.get(key)!r:.60}, but the rule base has {shared}.")
 
     def _premise(self, element: Element, where: str, level: int = 0) -> Expression:
         if level > MAX_DEPTH:
@@ -367,8 +344,7 @@ def _with_modifier(premise: Expression, hedge: str) -> Expression:
     """Return a premise with a hedge on its conditions, which for minimum and maximum is the same as on the whole."""
     if isinstance(premise, Is):
         return Is(premise.variable, premise.term, (hedge, *premise.hedges))
-    assert isinstance(premise, And | Or)
-    return type(premise)(tuple(_with_modifier(part, hedge) for part in premise.parts))
+    return with_parts(premise, (_with_modifier(part, hedge) for part in inside(premise)))
 
 
 def _rules(base: Element, premises: _Premises, outputs: Terms) -> Iterable[SystemRule]:
@@ -427,9 +403,7 @@ class _Writer(Writer):
         system = self.system
         kinds = {_kind(output) for output in system.outputs}
         if len(kinds) > 1:
-            raise ParameterError(
-                f"FML holds systems of one kind, these outputs are of several: {listed(sorted(kinds))}."
-            )
+            raise ParameterError(f"FML holds systems of one kind, these are of several: {listed(sorted(kinds))}.")
         if system.limited or system.activation != "general":
             raise ParameterError("FML cannot clip inputs (limited=True) or choose rules (activation): change that.")
         if any(output.clip or output.hold or output.defuzzify == "sum" for output in system.outputs):
@@ -474,11 +448,8 @@ class _Writer(Writer):
         parts = premise.parts if isinstance(premise, And | Or) else (premise,)
         conditions = [part for part in parts if isinstance(part, Is) and len(part.hedges) <= 1]
         if len(conditions) != len(parts) or not parts:
-            raise self.error(
-                position,
-                ", where conditions are joined all by AND or all by OR, each with at most one modifier: split the "
-                "rule, or use another format.",
-            )
+            allowed = "conditions joined all by AND or all by OR, each with at most one modifier"
+            raise self.error(position, f", which has {allowed}: split the rule, or use another format.")
 
         def tag(name: str) -> str:  # FML's names for the parts of Sugeno rules
             return f"tsk{name.capitalize()}" if prefix else name

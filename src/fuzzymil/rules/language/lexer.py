@@ -130,7 +130,7 @@ def _token(kind: str, content: str, start: int, end: int, known: frozenset[str])
     elif kind == "sign":
         kind = content
     elif kind in ("quoted", "unit"):
-        text = _unescaped(content)
+        text = _ESCAPE.sub(_character, content[1:-1])
         half = half_character(text)
         if half is not None:
             return Token(UNREADABLE, content, start, end, HALF.format(ascii(text[half])))
@@ -153,14 +153,10 @@ def comments(text: str) -> list[Token]:
     return [Token("comment", match.group().lstrip("#").strip(), *match.span()) for match in found]
 
 
-def _unescaped(text: str) -> str:
-    """Return the text between quotes or brackets; the inverse of `printer.escaped`."""
-
-    def character(escape: re.Match[str]) -> str:
-        code, letter = escape.groups()
-        return chr(int(code, 16)) if code else {"n": "\n", "r": "\r"}.get(letter, letter)
-
-    return _ESCAPE.sub(character, text[1:-1])
+def _character(escape: re.Match[str]) -> str:
+    """Return the character that `printer.escaped` has escaped."""
+    code, letter = escape.groups()
+    return chr(int(code, 16)) if code else {"n": "\n", "r": "\r"}.get(letter, letter)
 
 
 # ---------------------------------------------------------------------- mistakes
@@ -286,17 +282,11 @@ class Reader:
 
     def begins_statement(self) -> bool:
         """Return whether a statement begins here, as far as one can tell without knowing what comes before."""
-        token, (_, *following) = self.token, [*self.kinds(4), *[""] * 3]
-        if token.kind == "if" or (token.kind in ("name", "number") and following[:2] == [":", "if"]):
+        word, (kind, *following) = self.token.text.lower(), [*self.kinds(4), *[""] * 3]
+        if kind == "if" or (kind in ("name", "number") and following[:2] == [":", "if"]):
             return True
-        if token.kind != "name":
-            return False
-        word = token.text.lower()
-        return (
-            (word in _DECLARING and following[0] == "name")
-            or (word == "default" and following[0] == ":")
-            or following[:3] == ["number", ":", "if"]
-        )
+        declares = (word in _DECLARING and following[0] == "name") or (word == "default" and following[0] == ":")
+        return kind == "name" and (declares or following[:3] == ["number", ":", "if"])
 
     def at_next_statement(self) -> bool:
         """Return whether a statement begins here on a new line."""
@@ -340,9 +330,9 @@ class Reader:
     def advice_on_names(self) -> str:
         """Return a hint about quotes if two names follow each other here."""
         first, second = self.before, self.token
-        together = first.kind == second.kind == "name" and first.text.lower() not in ("from", "to")
-        together = together and "\n" not in self.text[first.start : second.start]
-        return " (Put names of several words in double quotes.)" if together else ""
+        names = first.kind == second.kind == "name" and first.text.lower() not in ("from", "to")
+        one_line = "\n" not in self.text[first.start : second.start]
+        return " (Put names of several words in double quotes.)" if names and one_line else ""
 
     def another(self, what: str) -> bool:
         """Parse the comma before another ``name = ...``; report one that is missing."""

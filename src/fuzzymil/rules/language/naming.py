@@ -23,12 +23,6 @@ _BESIDE_OPEN = {"low": (("lower",), ("lower", "fairly_low")), "high": (("upper",
 """For bounded sets that lie between the middle and open ones, which have the plain words."""
 
 
-def span_of(sets: Iterable[MembershipFunction]) -> tuple[float, float]:
-    """Return the range of the sets' centers, a substitute where the data's range is unknown."""
-    peaks = [chosen.peak(*chosen.parameters) for chosen in sets] or [0.0]
-    return float(min(peaks)), float(max(peaks))
-
-
 def named_sets(
     sets: Iterable[MembershipFunction], low: float, high: float, column: Column | None = None
 ) -> dict[MembershipFunction, str]:

@@ -93,6 +93,11 @@ class Parsed:
     damaged: set[str] = dataclasses.field(default_factory=set)  # variables and outputs whose terms are not all known
     is_complete: bool = True  # whether no statement had to be given up, so that what rules conclude can be compared
 
+    @property
+    def named_by_defaults(self) -> bool:
+        """Whether the line with the defaults names the outputs."""
+        return bool(self.defaults) and any(rule.adds for rule in self.rules)
+
 
 def read(text: str | Iterable[str], variables: Iterable[Variable] = (), outputs: Iterable[Variable] = ()) -> Parsed:
     """Parse statements.
@@ -218,8 +223,8 @@ class _Parser(Reader):
     def setting(self) -> object:
         if not self.skip("("):
             return self.value()
-        values = [self.value()]
-        while self.skip(","):
+        values: list[object] = []
+        while not values or self.skip(","):
             values.append(self.value())
         self.take(")", "',' or ')'")
         return tuple(values)
@@ -286,11 +291,13 @@ class _Parser(Reader):
             more = True
         for _ in self.each("terms") if more else ():
             self.named_set(name, terms)
-        numbers = [self.category_code(name, each, categories) if isinstance(each, Token) else each for each in missing]
+        codes = {category: float(code) for code, category in enumerate(categories)}
+        for each in missing:
+            if isinstance(each, Token) and each.text not in codes:
+                self.report(each, f"{each.text!r:.60} is no category of {name.text!r:.60}.")
+        numbers = tuple(codes.get(each.text, 0.0) if isinstance(each, Token) else each for each in missing)
         try:
-            into[name.text] = Variable(
-                name.text, terms, low, high, unit, categories=tuple(categories), missing_values=tuple(numbers)
-            )
+            into[name.text] = Variable(name.text, terms, low, high, unit, "", tuple(categories), numbers)
             if into is self.parsed.variables:  # terms of outputs may be numbers instead
                 into[name.text].check_sets()
         except ParameterError as problem:
@@ -326,22 +333,14 @@ class _Parser(Reader):
         if not self.skip_word("as"):
             self.expect("AS and the values that a missing one stands for, for example 'MISSING AS 0.5'")
         found: list[float | Token] = []
-        more = True
-        while more:
+        while not found or self.skip(","):
             found.append(self.advance() if self.token.kind == "name" else self.number("a value"))
-            more = self.skip(",")
         return found
-
-    def category_code(self, variable: Token, value: Token, categories: list[str]) -> float:
-        """Return the code of a category."""
-        if value.text in categories:
-            return float(categories.index(value.text))
-        self.report(value, f"{value.text!r:.60} is no category of {variable.text!r:.60}.")
-        return 0.0
 
     def fuzzy_set(self) -> MembershipFunction:
         """Parse a fuzzy set; any one after a mistake."""
-        families = {family.__name__: family for family in sorted(FAMILIES.values(), key=_commonness)}
+        known = {name: FAMILIES[name] for name in _COMMON} | FAMILIES  # the most frequent ones first
+        families = {family.__name__: family for family in known.values()}
         kind = self.take("name", f"a fuzzy set ({listed(families)})")
         if kind.text not in families:
             elsewhere = suggestions.FAMILIES_ELSEWHERE.get(kind.text.lower())
@@ -405,8 +404,8 @@ class _Parser(Reader):
         self.take_then()
         conclusions: dict[str, Linear | Is | None] = {}
         signs: dict[str, Place] = {}
-        more = True
-        while more:
+        bracket = False
+        while not conclusions or self.another_conclusion(bracket):
             bracket = self.skip("(")
             output = self.take("name", "a conclusion (for example 'y = 1')")
             if output.text in conclusions:
@@ -415,7 +414,6 @@ class _Parser(Reader):
             conclusions[output.text] = self.conclusion(output)
             if bracket:
                 self.take(")", "')'")
-            more = self.another_conclusion(bracket)
         weight = self.weight()
         adds = signs.get("+=", signs.get("-="))
         self.parsed.rules.append(
@@ -462,11 +460,9 @@ class _Parser(Reader):
         """Fail with advice, if there is some, at a word with which no statement begins."""
         word = token.text.lower()
         if word in ("else", "otherwise"):
-            self.fail(
-                token,
-                f"{token.text} is not supported: write a rule for the other case ('IF NOT (...) THEN ...'), or one for "
-                "every case ('IF anything THEN ... WITH 0.1').",
-            )
+            other, every = "'IF NOT (...) THEN ...'", "'IF anything THEN ... WITH 0.1'"
+            instead = f"write a rule for the other case ({other}), or one for every case ({every})."
+            self.fail(token, f"{token.text} is not supported: {instead}")
         if word in suggestions.WEIGHT_WORDS:
             self.fail(token, f"A weight stands at the end of a rule: write 'WITH 0.5' instead of {token.text!r}.")
         meant = suggestions.STATEMENTS_ELSEWHERE.get(word)
@@ -480,12 +476,11 @@ class _Parser(Reader):
         self.bare, self.quantified, self.quantifier, self.asked, self.level = [], False, None, None, 0
         premise = self.premise()
         if self.quantified and self.bare:
-            self.report(
-                self.bare[0],
-                f"The condition on {self.bare[0].text!r:.60} has no quantifier, but another one of this rule has: the "
-                "premise is about the whole bag. Write SOME, ALL, MOST, ON AVERAGE or AT LEAST 3 before it, or put it "
-                "into the parentheses of a quantifier.",
+            problem = (
+                f"The condition on {self.bare[0].text!r:.60} has no quantifier, but another one of this rule has: "
             )
+            why = "the premise is about the whole bag. Write SOME, ALL, MOST, ON AVERAGE or AT LEAST 3 before it, "
+            self.report(self.bare[0], f"{problem}{why}or put it into the parentheses of a quantifier.")
             return premise
         try:
             check_premise(premise)
@@ -544,11 +539,8 @@ class _Parser(Reader):
         name = self.quantifier_name()
         words = name.upper()
         if outer is not None:
-            self.fail(
-                start,
-                f"{words} stands inside another quantifier ({outer.text.upper()} ...): a quantifier asks about single "
-                "instances. Join quantified conditions by AND, OR and NOT.",
-            )
+            advice = "a quantifier asks about single instances. Join quantified conditions by AND, OR and NOT."
+            self.fail(start, f"{words} stands inside another quantifier ({outer.text.upper()} ...): {advice}")
         count = self.count(words) if name in COUNTING else None
         if count is None and self.token.kind == "number":
             self.fail(self.token, f"{words} takes no count: write 'AT LEAST {self.token.text:.20}' to count instances.")
@@ -566,12 +558,9 @@ class _Parser(Reader):
         rest = self.kinds(max(len(name.split()) for name in QUANTIFIERS))
         found = [name for name in QUANTIFIERS if rest[: len(name.split())] == name.split()]
         if not found:
-            meant = [name.upper() for name in QUANTIFIERS if self.token.kind in name.split()]
-            self.fail(
-                self.token,
-                f"{self.token.text!r} belongs to a quantifier ({listed(meant)}). Write it in full, or put a name of "
-                "this kind in double quotes.",
-            )
+            meant = listed(name.upper() for name in QUANTIFIERS if self.token.kind in name.split())
+            advice = "Write it in full, or put a name of this kind in double quotes."
+            self.fail(self.token, f"{self.token.text!r} belongs to a quantifier ({meant}). {advice}")
         name = max(found, key=len)
         self.position += len(name.split())
         return name
@@ -767,8 +756,8 @@ class _Parser(Reader):
         if start.kind in ("is", ":", "==") and number:
             self.advance()
             said = self.token.text if self.token.kind == "number" else f"-{self.tokens[self.position + 1].text}"
-            written = f"{quoted(output.text)} = {said}"
-            self.report(start, f"Write '=' before a number instead of {start.text!r}: '{written}'.")
+            instead = f"'{quoted(output.text)} = {said}'"
+            self.report(start, f"Write '=' before a number instead of {start.text!r}: {instead}.")
         elif not self.skip("+=", "-="):
             self.take("=", "'=' and a number ('+=' to add it, 'is' and a term)")
         found = self.linear(output)
@@ -841,9 +830,8 @@ class _Parser(Reader):
     def header(self) -> str:
         """Take the comments at the top of the text, down to the last blank line before the first statement."""
         top = [comment for comment in self.comments if comment.start < self.token.start]
-        starts = [comment.start for comment in top] + [self.token.start]
-        gaps = [self.text.count("\n", *pair) > 1 for pair in itertools.pairwise(starts)]
-        n_taken = max((n for n, gap in enumerate(gaps, start=1) if gap), default=0)
+        starts = itertools.pairwise([*(comment.start for comment in top), self.token.start])
+        n_taken = max((n for n, ends in enumerate(starts, start=1) if self.text.count("\n", *ends) > 1), default=0)
         del self.comments[:n_taken]
         return "\n".join(comment.text for comment in top[:n_taken])
 
@@ -859,19 +847,11 @@ class _Parser(Reader):
             own = [comment for comment in own if comment.start < self.token.start]
         del self.comments[: len(own)]
         comment = "\n".join(comment.text for comment in own)
-        if not comment:
-            return
-        word = self.tokens[first].text.lower()
-        declared = {"variable": self.parsed.variables, "output": self.parsed.outputs}.get(word, {})
-        name = self.tokens[min(first + 1, len(self.tokens) - 1)].text
+        word, name = (token.text for token in [*self.tokens[first:], self.token][:2])
+        declared = {"variable": self.parsed.variables, "output": self.parsed.outputs}.get(word.lower(), {})
         if is_rule:
             self.parsed.rules[-1] = self.parsed.rules[-1]._replace(comment=comment)
-        elif name in declared:
+        elif name in declared and comment:
             declared[name] = dataclasses.replace(declared[name], comment=comment)
         else:
             self.note(comment)
-
-
-def _commonness(family: type[MembershipFunction]) -> int:
-    """Return a number by which the families that people use most come first in messages."""
-    return _COMMON.index(family.name) if family.name in _COMMON else len(_COMMON)

@@ -113,28 +113,16 @@ def conclusions(
     *,
     adds: bool = False,
 ) -> str:
-    """Return the conclusions of a rule; those that add nothing are left out, but never all of them."""
+    """Return ``y = 0.3 + 2*x1``, the conclusions of a rule with coefficients for each output, constant first.
+
+    An additive rule ``adds``: ``y += 0.3 + 2*x1``, ``y -= 1.4``. Conclusions that add nothing are left out, but never
+    all of them.
+    """
     rows = list(zip(outputs, coefs, strict=True))
     if adds:
         rows = [(output, row) for output, row in rows if any(row)] or rows[:1]
-    return ", ".join(conclusion(output, row, variables, digits, max_conditions, adds=adds) for output, row in rows)
-
-
-def conclusion(
-    output: str,
-    coefs: Sequence[float],
-    variables: Sequence[str],
-    digits: int | None,
-    max_conditions: int | None = None,
-    *,
-    adds: bool = False,
-) -> str:
-    """Return ``y = 0.3 + 2*x1 - 1*x2`` for the coefficients of an output, constant first.
-
-    The conclusion of an additive rule ``adds`` to its output: ``y += 0.3 + 2*x1``, ``y -= 1.4``.
-    """
-    sign, text = concluded(coefs, variables, digits, max_conditions, adds=adds)
-    return f"{quoted(output)} {sign} {text}"
+    said = ((output, *concluded(row, variables, digits, max_conditions, adds=adds)) for output, row in rows)
+    return ", ".join(f"{quoted(output)} {sign} {text}" for output, sign, text in said)
 
 
 def concluded(
@@ -158,26 +146,16 @@ def with_weight(weight: float, digits: int | None) -> str:
     return "" if weight == 1 else f" WITH {format_number(weight, digits)}"
 
 
-def missing_as(values: Sequence[float], categories: Sequence[str]) -> str:
-    """Return `` MISSING AS 0.2, 0.4``, what a missing value stands for, categories by name; or nothing."""
-    named = dict(enumerate(map(quoted_term, categories)))
-    each = [named.get(int(value)) or format_number(value, None) for value in values]
-    return f" MISSING AS {', '.join(each)}" if each else ""
-
-
 def format_set(chosen: MembershipFunction, digits: int | None) -> str:
     """Return ``Gaussian(0.6, 0.1)``, with as many digits for positions as the set's width requires."""
-    spread = float(chosen.spread(*chosen.parameters))
+    spread, kinds = float(chosen.spread(*chosen.parameters)), chosen._kinds()
     values = []
-    unlike = {
-        n for n, kind in enumerate(chosen._kinds()) if kind in ("steepness", "shape")
-    }  # no values of the variable
     for n, value in enumerate(chosen.arguments):
         if isinstance(value, str):
             values.append(f'"{escaped(value, chr(34))}"')
         elif digits is None or not spread:
             values.append(format_number(value, None))
-        elif n in unlike:
+        elif kinds[n : n + 1] in (("steepness",), ("shape",)):  # no value of the variable
             values.append(format_number(value, digits))
         else:
             apart = math.log10(abs(value) / spread) if value and math.isfinite(abs(value) / spread) else 0.0
@@ -198,25 +176,18 @@ def format_number(value: float, digits: int | None) -> str:
 
 def described(variables: Iterable[Variable], digits: int = 4) -> str:
     """Return the definition of every term of these variables, one line per variable."""
-    return "\n".join(
-        f"{visible(variable.title)}: "
-        + ", ".join(
-            [
-                *(["one of " + ", ".join(map(visible, variable.categories))] if variable.categories else []),
-                *(f"{visible(term)} = {_described(variable, chosen, digits)}" for term, chosen in own_terms(variable)),
-            ]
-        )
-        for variable in variables
-        if variable.categories or own_terms(variable)
-    )
+    lines = []
+    for variable in variables:
+        said = ["one of " + ", ".join(map(visible, variable.categories))] if variable.categories else []
+        for term, chosen in own_terms(variable):
+            # A set of a date or a time of day has its center in words.
+            place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
+            said.append(f"{visible(term)} = {format_set(chosen, digits)}" + (f" ({place})" if place else ""))
+        if said:
+            lines.append(f"{visible(variable.title)}: {', '.join(said)}")
+    return "\n".join(lines)
 
 
 def own_terms(variable: Variable) -> list[tuple[str, MembershipFunction]]:
     """Return the terms that are declared: not categories, and not *missing*, which every variable has."""
     return list(variable.asked_if_missing(False).declared_terms.items())
-
-
-def _described(variable: Variable, chosen: MembershipFunction, digits: int) -> str:
-    """Return a set with the date or time of day at which it is centered, if the variable is such."""
-    place = variable.shown(float(chosen.parameters[0])) if chosen.parameters else None
-    return format_set(chosen, digits) + (f" ({place})" if place else "")

@@ -84,12 +84,9 @@ def half_range(chosen: MembershipFunction, hedges: Sequence[str] = ()) -> tuple[
     clear = np.minimum(abs(seen - low), abs(seen - high)) > 1e-6 * spread
     if not (holds(seen) == ((low <= seen) & (seen <= high)))[clear].all():
         return None
-    return tuple(_tidy(float(end), spread) for end in (low, high))  # type: ignore[return-value]
-
-
-def _tidy(end: float, spread: float) -> float:
-    """Return an end without the rounding errors of its search."""
-    return round(end, 9 - math.floor(math.log10(spread))) if math.isfinite(end) else end
+    digits = 9 - math.floor(math.log10(spread))  # without the rounding errors of the search
+    low, high = (round(float(end), digits) if math.isfinite(end) else float(end) for end in (low, high))
+    return low, high
 
 
 def _shown(variable: Variable, end: float, width: float) -> str:

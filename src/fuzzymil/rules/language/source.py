@@ -45,7 +45,12 @@ def parse(
     rule = Rule({}, {"y": "any"} if with_sets else [[0.0]])
     smallest = functools.partial(_made, make, (Variable("x"),), (rule,), (output,), with_sets=with_sets)
     _check_settings(parsed, _OF_SETS if with_sets else _OF_NUMBERS, operators, smallest)
-    _check_content(parsed, "output is term" if with_sets else "y = 1")
+    if not parsed.variables and not parsed.mistakes:
+        raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
+    if not parsed.rules:
+        parsed.mistakes.check()
+        example = "output is term" if with_sets else "y = 1"
+        raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
     concluded: Iterable[Variable | str] = parsed.outputs.values()
     if with_sets:
         rules = _rules_with_sets(parsed, operators)
@@ -60,10 +65,8 @@ def parse(
         functools.partial(_made, make, *content, with_sets=with_sets, comment=parsed.comment), parsed, operators
     )
     if "unit" in parsed.settings and base.unit is None:
-        parsed.mistakes.add(
-            parsed.places["unit"],
-            "A unit is for rules that add whole points to one output: write 'y += 3 points' in all rules, or omit it.",
-        )
+        advice = "write 'y += 3 points' in all rules, or omit it."
+        parsed.mistakes.add(parsed.places["unit"], f"A unit is for rules that add whole points to one output: {advice}")
         parsed.mistakes.check()
     return base
 
@@ -112,10 +115,8 @@ def _rules_with_numbers(parsed: Parsed, outputs: Sequence[str], operators: Mappi
     first_order = any(any(linear.slopes.values()) for row in said for linear in row)
     order = tuple(parsed.variables) if first_order else ()
     if len(said) * len(outputs) * len(order) > _MAX_COEFS:
-        raise RuleSyntaxError(
-            f"{len(said):,} rules with {len(outputs):,} linear output(s) of {len(order):,} variables have more than "
-            f"{_MAX_COEFS:,} coefficients: use fewer rules or variables."
-        )
+        which = f"{len(said):,} rules with {len(outputs):,} linear output(s) of {len(order):,} variables"
+        raise RuleSyntaxError(f"{which} have more than {_MAX_COEFS:,} coefficients: use fewer rules or variables.")
     rules = []
     for rule, row in zip(parsed.rules, said, strict=True):
         coefs = [(linear.constant, *(linear.slopes.get(name, 0.0) for name in order)) for linear in row]
@@ -179,20 +180,17 @@ def _settle_default(parsed: Parsed, outputs: Sequence[str], operators: Iterable[
             parsed.mistakes.add(place, twice)
             return
         if name not in outputs and parsed.is_complete:
-            parsed.mistakes.add(
-                place,
-                f"No rule concludes {name!r:.60}; the outputs are {listed(map(printer.quoted, outputs))}."
-                f"{did_you_mean(name, outputs)}",
-            )
+            hint = f"the outputs are {listed(map(printer.quoted, outputs))}.{did_you_mean(name, outputs)}"
+            parsed.mistakes.add(place, f"No rule concludes {name!r:.60}; {hint}")
             return
     missing = next((name for name in outputs if name not in parsed.defaults), None)
     first = next(iter(parsed.defaults.values()))[1]
     if missing is not None:
         hint = did_you_mean(missing, parsed.defaults)
         parsed.mistakes.add(first, f"The output {missing!r:.60} needs a default as well.{hint}")
-        return
-    parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
-    parsed.places["default"] = first
+    else:
+        parsed.settings["default"] = tuple(parsed.defaults[name][0] for name in outputs)
+        parsed.places["default"] = first
 
 
 def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
@@ -213,15 +211,6 @@ def _settle_sum(parsed: Parsed, operators: Mapping[str, Any]) -> None:
         parsed.places.setdefault("normalize", adds)
 
 
-def _check_content(parsed: Parsed, example: str) -> None:
-    """Raise `RuleSyntaxError` if a text without other mistakes has no variable or no rule."""
-    if not parsed.variables and not parsed.mistakes:
-        raise RuleSyntaxError("The text declares no variable. Add one: 'VARIABLE depth: low = Gaussian(0, 1)'.")
-    if not parsed.rules:
-        parsed.mistakes.check()
-        raise RuleSyntaxError(f"The text has no rule. Add one: 'IF variable is term THEN {example}'.")
-
-
 def _build(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str, Any]) -> RuleBase:
     """Call ``make`` with the settings; errors that single settings cause point at them."""
     try:
@@ -237,14 +226,10 @@ def _build(make: Callable[..., RuleBase], parsed: Parsed, operators: Mapping[str
 
 def _outputs(parsed: Parsed) -> tuple[str, ...]:
     """Return the outputs: those of the first rule or, if rules are added up, those of the line with the defaults."""
-    concluded = dict.fromkeys(name for rule in parsed.rules for name in rule.conclusions)
-    if not _named_by_defaults(parsed):
+    if not parsed.named_by_defaults:
         return tuple(parsed.rules[0].conclusions)
+    concluded = dict.fromkeys(name for rule in parsed.rules for name in rule.conclusions)
     return tuple(parsed.defaults if concluded.keys() <= parsed.defaults.keys() else concluded)
-
-
-def _named_by_defaults(parsed: Parsed) -> bool:
-    return bool(parsed.defaults) and any(rule.adds for rule in parsed.rules)
 
 
 def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
@@ -253,26 +238,22 @@ def _conclusions(parsed: Parsed, outputs: Sequence[str]) -> list[list[Linear]]:
     Every rule concludes all of them. Only rules that are added up may leave out those to which they add nothing, if
     the line with the defaults names them all: otherwise, a misspelled name would be a further output.
     """
-    nothing = Linear(0.0, {}) if _named_by_defaults(parsed) else None
+    nothing = Linear(0.0, {}) if parsed.named_by_defaults else None
     found = []
     for rule in parsed.rules:
         for name in rule.conclusions:
             if name not in outputs and parsed.is_complete:
-                parsed.mistakes.add(
-                    rule.place,
-                    f"The rule concludes {name!r:.60}, but the first rule does not. Every rule must conclude the same "
-                    f"outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}",
-                )
+                hint = f"the same outputs ({listed(map(printer.quoted, outputs))}).{did_you_mean(name, outputs)}"
+                problem = f"The rule concludes {name!r:.60}, but the first rule does not. All must conclude {hint}"
+                parsed.mistakes.add(rule.place, problem)
                 break
         else:
             missing = [name for name in outputs if name not in rule.conclusions] if nothing is None else []
             if missing and parsed.is_complete:
                 hint = " To add nothing to some, name all of them in a line 'Default: ...'." if rule.adds else ""
-                parsed.mistakes.add(
-                    rule.sets or rule.adds or rule.place,
-                    f"The rule has no conclusion for {listed(f'{name!r:.60}' for name in missing)}; every rule needs "
-                    f"one per output.{hint}",
-                )
+                names = listed(f"{name!r:.60}" for name in missing)
+                problem = f"The rule has no conclusion for {names}; every rule needs one per output.{hint}"
+                parsed.mistakes.add(rule.sets or rule.adds or rule.place, problem)
             found.append([_conclusion(parsed, rule, name, nothing) for name in outputs])
     return found
 
@@ -282,11 +263,8 @@ def _conclusion(parsed: Parsed, rule: ParsedRule, name: str, nothing: Linear | N
     if isinstance(said, Linear):
         return said
     if isinstance(said, Is):
-        parsed.mistakes.add(
-            rule.place,
-            f"{name!r:.60} is set to a term ({said.term!r:.60}), but other conclusions of these rules are numbers: "
-            "write a number, for example 'y = 1', or terms in all rules.",
-        )
+        other = f"{name!r:.60} is set to a term ({said.term!r:.60}), but other conclusions of these rules are numbers"
+        parsed.mistakes.add(rule.place, f"{other}: write a number, for example 'y = 1', or terms in all rules.")
     return Linear(0.0, {})
 
 
@@ -308,9 +286,6 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
 
     Notes
     -----
-    In learned rules, *low*, *medium* and *high* name the third of the variable's range in which the set is
-    centered; see `fuzzymil.rules.language.naming.named_sets`.
-
     Rules that are added up (``normalize=False``) begin with their default, ``Default: y = -2.9``, and conclude what
     they add to it, ``y += 2.2``. Of several outputs, only those are named to which a rule adds something. Rules with a
     ``unit`` conclude points, ``y += 3 points``, and end with their `RuleBase.score_table`.
@@ -318,9 +293,6 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
     Examples
     --------
     >>> from fuzzymil.rules import RuleBase
-    >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2))
-    Rule 1: IF x1 is low THEN y = 0
-    Rule 2: IF x1 is high THEN y = 0.67
     >>> print(RuleBase.from_arrays([[0.0], [1.0]], [[0.3], [0.3]], [0, 2 / 3]).to_text(digits=2, ranges=True))
     Rule 1: IF x1 below 0.353 THEN y = 0
     Rule 2: IF x1 above 0.647 THEN y = 0.67
@@ -331,8 +303,8 @@ def to_text(base: RuleBase, max_conditions: int | None = None, digits: int | Non
 
 def _lines(base: RuleBase, max_conditions: int | None, digits: int | None, *, ranges: bool = False) -> list[str]:
     """Return the text of the rules, those that are added up after the line with their default."""
-    texts = enumerate(zip(base.rules, statements(base, max_conditions, digits, ranges=ranges), strict=True))
-    rules = [f"{title(rule, r)}: {text}" for r, (rule, text) in texts]
+    texts = enumerate(statements(base, max_conditions, digits, ranges=ranges))
+    rules = [f"{title(base.rules[r], r)}: {text}" for r, text in texts]
     return rules if base.normalize else [default_text(base, digits), *rules]
 
 
@@ -379,11 +351,7 @@ def default_text(base: RuleBase, digits: int | None) -> str:
 def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None, *, ranges: bool = False) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
     variables = {variable.name: variable for variable in base.variables}
-
-    def in_ranges(condition: Is) -> str:
-        return condition_text(variables[condition.variable], condition)
-
-    say = in_ranges if ranges else None
+    say = (lambda said: condition_text(variables[said.variable], said)) if ranges else None
     if max_conditions is None:
         return printer.premise_text(rule.premise, say=say)
 
@@ -442,11 +410,12 @@ def declaration(kind: str, variable: Variable) -> str:
         text += f" [\\{unit}]" if suggestions.is_range(f"[{unit}]", 0) else f" [{unit}]"
     for word, end in (("FROM", variable.low), ("TO", variable.high)):
         text += "" if end is None else f" {word} {printer.format_number(end, None)}"
-    text += printer.missing_as(variable.missing_values, variable.categories)
-    terms = [
-        f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}"
-        for term, chosen in printer.own_terms(variable)
-    ]
+    if variable.missing_values:
+        names = dict(enumerate(map(printer.quoted_term, variable.categories)))
+        said = [names.get(int(v)) or printer.format_number(v, None) for v in variable.missing_values]
+        text += f" MISSING AS {', '.join(said)}"
+    own = printer.own_terms(variable)
+    terms = [f"{printer.quoted_term(term)} = {printer.format_set(chosen, None)}" for term, chosen in own]
     if variable.categories:
         terms = ["ONE OF " + ", ".join(map(printer.quoted_term, variable.categories)), *terms]
     return commented(variable.comment, text + (": " + ", ".join(terms) if terms else ""))

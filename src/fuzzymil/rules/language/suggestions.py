@@ -106,10 +106,7 @@ def unreadable(kind: str, content: str) -> str:
     """Return what is wrong with characters that are no token."""
     character = content[0]
     if kind == "shortened":
-        return (
-            "This text was shortened when it was printed. Use the output of to_source() or "
-            "to_text(max_conditions=None) instead."
-        )
+        return "This text was shortened when it was printed. Use to_source() or to_text(max_conditions=None) instead."
     if kind == "run_on":
         return "A number cannot run into a letter: write a product as '2*depth' and ten thousand as '10000' or '1e4'."
     if kind == "open" and character == '"':
@@ -117,10 +114,8 @@ def unreadable(kind: str, content: str) -> str:
     if kind == "open":
         return "This square bracket is never closed: a unit is written '[m]'."
     if character in "/^":
-        return (
-            f"{character!r} is not supported: a conclusion is a sum of numbers times variables, "
-            "for example '0.3 + 2*depth'."
-        )
+        example = "a sum of numbers times variables, for example '0.3 + 2*depth'"
+        return f"{character!r} is not supported: a conclusion is {example}."
     if character == ".":
         return "A rule needs no full stop at its end: remove it."
     if unicodedata.category(character) in ("Pi", "Pf") or character in "'`\u201e\u201a":

@@ -36,7 +36,18 @@ def _classifies(self: NaiveMIL) -> bool:
     return bool(is_classifier(self.estimator))
 
 
-class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
+class BagScoreMixin:
+    """Score of estimators of bags."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to their labels."""
+        model: Any = self
+        measure = accuracy_score if is_classifier(model) else r2_score
+        labels = bag_labels(as_bags(X), y, type(model).__name__)
+        return float(measure(labels, model.predict(X), sample_weight=sample_weight))
+
+
+class NaiveMIL(BagScoreMixin, MetaEstimatorMixin, BaseEstimator):
     """Apply any scikit-learn classifier or regressor to bags: each instance gets the label of its bag.
 
     The paper's Naive-ANFIS is ``NaiveMIL(ANFISClassifier(...))``. If the estimator cannot handle missing values, the
@@ -73,15 +84,9 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         self.pool = pool
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the estimator on the instances of all bags.
+        """Fit the estimator on the instances of all bags, which get the label and the weight of their bag.
 
-        Parameters
-        ----------
-        X : Bags, or anything `as_bags` accepts
-        y : array of shape (n_bags,), optional
-            Label of each bag. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag, passed on as the weight of its instances.
+        ``y`` (n_bags,) defaults to the labels of the bags.
         """
         estimator, instances, labels, weights = self._prepare(X, y, sample_weight)
         return self._finish(estimator.fit(instances, labels, **weights), as_bags(X))
@@ -152,12 +157,6 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
         pooled = self._pooled(likely, bags)
         return np.asarray(pooled / pooled.sum(axis=1, keepdims=True))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy (for a regressor, R²) on these bags; ``y`` defaults to their labels."""
-        measure = accuracy_score if is_classifier(self.estimator) else r2_score
-        labels = bag_labels(as_bags(X), y, type(self).__name__)
-        return float(measure(labels, self.predict(X), sample_weight=sample_weight))
-
     def instance_scores(self, X: Any) -> Array:
         """Return the score (for a regressor, the prediction) of each instance; pooling them gives that of the bag."""
         bags = self._bags(X)
@@ -173,20 +172,54 @@ class NaiveMIL(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
-            inner = get_tags(self.estimator)
-            tags.estimator_type = inner.estimator_type
-            tags.classifier_tags = inner.classifier_tags
-            tags.regressor_tags = inner.regressor_tags
-            tags.target_tags = inner.target_tags
+            _copy_tags(self.estimator, tags)
             tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
+
+
+def _copy_tags(estimator: Any, tags: Any) -> Any:
+    """Copy what an estimator is and predicts to the tags of one around it; return its own."""
+    inner = get_tags(estimator)
+    for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
+        setattr(tags, name, getattr(inner, name))
+    return inner
 
 
 def _has(name: str) -> Any:
     return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), name))
 
 
-class LabeledInstances(MetaEstimatorMixin, BaseEstimator):
+class BagMetaEstimator(MetaEstimatorMixin, BaseEstimator):
+    """Base of estimators that ask another one, ``estimator_``, about bags."""
+
+    estimator: Any
+    estimator_: Any
+
+    def _ask(self, method: str, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(getattr(self.estimator_, method)(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the prediction for each bag."""
+        return self._ask("predict", X)
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return class probabilities, shape (n_bags, n_classes)."""
+        return self._ask("predict_proba", X)
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Return decision values, shape (n_bags,) or (n_bags, n_classes)."""
+        return self._ask("decision_function", X)
+
+    @_has("instance_scores")  # type: ignore[untyped-decorator]
+    def instance_scores(self, X: Any) -> Array:
+        """Return the score of each instance, in the order of ``as_bags(X).instances``."""
+        return self._ask("instance_scores", X)
+
+
+class LabeledInstances(BagMetaEstimator):
     """Fit any estimator of bags with the instances whose labels are known as bags of their own.
 
     The labels come with the bags, ``bags.instance_labels``: the label of an instance, or None or NaN where it is not
@@ -219,17 +252,7 @@ class LabeledInstances(MetaEstimatorMixin, BaseEstimator):
         self.weight = weight
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the estimator on bags and labeled instances.
-
-        Parameters
-        ----------
-        X : Bags
-            With ``instance_labels``.
-        y : array of shape (n_bags,), optional
-            Label of each bag. Default: the labels of the bags.
-        sample_weight : array of shape (n_bags,), optional
-            Weight of each bag.
-        """
+        """Fit the estimator on bags and their labeled instances; ``y`` (n_bags,) defaults to the labels of the bags."""
         check_parameters(self, {"weight": real(low=0.0, open_low=True)})
         bags = as_bags(X)
         labels = bag_labels(bags, y, type(self).__name__)
@@ -249,26 +272,6 @@ class LabeledInstances(MetaEstimatorMixin, BaseEstimator):
             self.classes_ = self.estimator_.classes_
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Return the prediction for each bag."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
-
-    @_has("predict_proba")  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities, shape (n_bags, n_classes)."""
-        return np.asarray(self.estimator_.predict_proba(X))
-
-    @_has("decision_function")  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Array:
-        """Return decision values, shape (n_bags,) or (n_bags, n_classes)."""
-        return np.asarray(self.estimator_.decision_function(X))
-
-    @_has("instance_scores")  # type: ignore[untyped-decorator]
-    def instance_scores(self, X: Any) -> Array:
-        """Return the score of each instance."""
-        return np.asarray(self.estimator_.instance_scores(X))
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the score of the estimator on these bags; ``y`` defaults to their labels."""
         check_is_fitted(self)
@@ -276,9 +279,7 @@ class LabeledInstances(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
-            setattr(tags, name, getattr(inner, name))
+        tags.input_tags = _copy_tags(self.estimator, tags).input_tags
         return tags
 
 
@@ -342,18 +343,14 @@ class PerInstance(MetaEstimatorMixin, TransformerMixin, BaseEstimator, auto_wrap
         if isinstance(X, np.ndarray) and X.ndim == 2:
             return self.transformer_.transform(X)
         found = self.transformer_.transform(self._rows(bags))
-        return bags.with_rows(found, self._names_out(bags))
+        named = bags.feature_names is not None and hasattr(self.transformer_, "get_feature_names_out")
+        return bags.with_rows(found, [str(name) for name in self.get_feature_names_out()] if named else None)
 
     def _rows(self, bags: Bags) -> Any:
         """Return the instances as the transformer takes them."""
         if _by_name(self.transformer):
             return bags.instance_frame()
         return bags.with_indicators().instances if bags.sparse is None else bags.sparse
-
-    def _names_out(self, bags: Bags) -> list[str] | None:
-        if bags.feature_names is None or not hasattr(self.transformer_, "get_feature_names_out"):
-            return None
-        return [str(name) for name in self.get_feature_names_out()]
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the transformed features."""

@@ -1,32 +1,170 @@
-"""mi-Net, MI-Net and gated attention: deep networks that pool the probabilities or the features of instances."""
+"""mi-Net, MI-Net and gated attention: deep networks that pool the probabilities or the features of instances.
+
+Training uses 32 bits, prediction 64. Networks import JAX when they are used: who compares with another method should
+not wait for it.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from fuzzymil._utils.arrays import Array, namespace
-from fuzzymil.comparators._base import checks, comparator
-from fuzzymil.comparators._networks import (
-    BagNetwork,
-    Forward,
-    InstanceNetwork,
-    Outputs,
-    Weights,
-    glorot,
-    hidden,
-    linear,
-)
-from fuzzymil.estimators.parameters import choice, integer
+from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.runtime import make_room, require_jax
+from fuzzymil.bags import Bags
+from fuzzymil.comparators._base import BagClassifier, BoolArray, InstanceScores, comparator
+from fuzzymil.estimators.parameters import above_zero, check_integer, checked, choice, integer, real
 from fuzzymil.inference.aggregation import COMBINERS
-from fuzzymil.inference.segments import Grouping, log_sum_exp
+from fuzzymil.inference.segments import Grouping, log_sum_exp, pack
+from fuzzymil.learn.train.losses import LOSSES
 
 if TYPE_CHECKING:
     import jax
+
+# Networks are functions of plain arrays: ``forward(weights, x, grouping) -> Outputs``.
+
+Weights = dict[str, Any]  # a pytree of arrays
+
+
+class Outputs(NamedTuple):
+    """Outputs of a network for bags (b,) and, if it has them, for instances (i,)."""
+
+    bags: jax.Array
+    instances: jax.Array | None = None
+
+
+Forward = Callable[[Weights, Any, Grouping], Outputs]
+
+
+def glorot(rng: np.random.RandomState, n_in: int, n_out: int) -> tuple[Array, Array]:
+    """Draw a layer: weights (n_in, n_out), uniform with variance ``2 / (n_in + n_out)``, and zero biases (n_out,)."""
+    reach = np.sqrt(6.0 / (n_in + n_out))
+    return rng.uniform(-reach, reach, (n_in, n_out)), np.zeros(n_out)
+
+
+def linear(layer: tuple[jax.Array, jax.Array], x: jax.Array) -> jax.Array:
+    """Apply one layer to rows ``x`` (n, n_in)."""
+    weights, biases = layer
+    return x @ weights + biases
+
+
+def hidden(
+    layers: Sequence[tuple[jax.Array, jax.Array]], x: jax.Array, activation: Callable[[jax.Array], jax.Array]
+) -> jax.Array:
+    """Apply layers one after another, each followed by ``activation``."""
+    for layer in layers:
+        x = activation(linear(layer, x))
+    return x
+
+
+def layer_sizes(name: str, value: Any) -> None:
+    """Raise unless the value is a tuple of whole numbers above 0."""
+    if not isinstance(value, list | tuple):
+        raise ParameterError(f"{name} must be a tuple of integers, such as (64, 32), got {value!r}.")
+    for n_units in value:
+        check_integer(f"Every entry of {name}", n_units, 1)
+
+
+@dataclass(eq=False, repr=False)
+class BagNetwork(BagClassifier):
+    """Base class of networks trained end to end on the labels of bags.
+
+    A subclass defines the forward pass and, if they differ, the initial weights and the loss.
+    """
+
+    _loss: ClassVar[str] = "cross_entropy"
+
+    hidden_layer_sizes: Sequence[int] = checked(layer_sizes, (256, 128, 64))
+    _: KW_ONLY
+    learning_rate: float = checked(above_zero, 0.003)
+    weight_decay: float = checked(real(low=0.0), 1.0)
+    n_epochs: int = checked(integer(1), 80)
+    random_state: Any = None
+
+    @abstractmethod
+    def _forward(self) -> Forward:
+        """Return the network; equal parameters must give the same object, or every fit would recompile."""
+
+    def _start(self, rng: np.random.RandomState, n_features: int) -> Weights:
+        """Draw the initial weights: hidden layers and one output."""
+        sizes = [n_features, *self.hidden_layer_sizes]
+        return {"hidden": [glorot(rng, *shape) for shape in pairwise(sizes)], "output": glorot(rng, sizes[-1], 1)}
+
+    def _constants(self) -> Weights:
+        """Return fixed arrays that the network needs."""
+        return {}
+
+    def _learn(self, bags: Bags, positive: BoolArray) -> None:
+        require_jax(type(self).__name__)
+        import jax
+
+        from fuzzymil.comparators._programs import train
+
+        make_room()
+        loss = LOSSES[self._loss]
+        with np.errstate(over="ignore"):  # values beyond 32 bits end in the error below
+            data = pack(bags.instances, bags.offsets, np.float32)
+        targets = np.zeros(len(data.offsets) - 1, np.float32)
+        targets[: data.n_bags] = np.where(positive, loss.high, loss.low)
+        weights, losses = train(
+            self._forward(),
+            self._loss,
+            int(self.n_epochs),
+            _converted(self._start(check_random_state(self.random_state), bags.n_features), np.float32),
+            _converted(self._constants(), np.float32),
+            data.x,
+            data.bag_index,
+            targets,
+            np.arange(len(targets)) < data.n_bags,
+            np.float32(self.learning_rate),
+            np.float32(self.weight_decay),
+        )
+        if not all(np.isfinite(values).all() for values in jax.tree.leaves((weights, losses))):
+            raise ParameterError(
+                f"{type(self).__name__} diverged with learning_rate={self.learning_rate!r}: lower it, or scale the "
+                "features first, for example with PerInstance(StandardScaler())."
+            )
+        self.weights_ = _converted(weights, np.float64) | self._constants()
+        self.loss_curve_ = np.asarray(losses, np.float64)
+
+    def _outputs(self, bags: Bags) -> tuple[Array, Array | None]:
+        """Return the outputs of the trained network for bags (b,) and for instances (i,)."""
+        import jax
+
+        from fuzzymil.comparators._programs import apply
+
+        data = pack(bags.instances, bags.offsets, np.float64)
+        with jax.enable_x64():
+            outputs = apply(self._forward(), self.weights_, data.x, data.bag_index, n_bags=len(data.offsets) - 1)
+            of_bags = np.asarray(outputs.bags)[: data.n_bags]
+            of_instances = None if outputs.instances is None else np.asarray(outputs.instances)[: data.n_instances]
+        return of_bags, of_instances
+
+    def _decide(self, bags: Bags) -> Array:
+        return self._outputs(bags)[0] - LOSSES[self._loss].threshold
+
+
+class InstanceNetwork(BagNetwork, InstanceScores):
+    """Base class of networks that score instances and pool the scores of each bag."""
+
+    def _decide_instances(self, bags: Bags) -> Array:
+        return np.asarray(self._outputs(bags)[1]) - LOSSES[self._loss].threshold
+
+
+def _converted(weights: Weights, dtype: Any) -> Weights:
+    import jax
+
+    converted: Weights = jax.tree.map(lambda values: np.asarray(values, dtype), weights)
+    return converted
+
 
 Pool = Callable[[Any, Grouping], Any]
 
@@ -131,9 +269,7 @@ class MiNet(InstanceNetwork):
     descent with momentum, bag by bag; no dropout; of the original's three pools, log-sum-exp is omitted because its
     result is not a probability.
 
-    References
-    ----------
-    X. Wang, Y. Yan, P. Tang, X. Bai and W. Liu (2018), Revisiting multiple instance neural networks,
+    Source: X. Wang, Y. Yan, P. Tang, X. Bai and W. Liu (2018), Revisiting multiple instance neural networks,
     Pattern Recognition 74.
 
     Examples
@@ -146,14 +282,11 @@ class MiNet(InstanceNetwork):
     array([False,  True])
     """
 
-    _pools: ClassVar[dict[str, Forward]] = POOLED_LOGITS
-    _checks = BagNetwork._checks | checks(pool=choice(POOLED_LOGITS))
-
     _: KW_ONLY
-    pool: str = "max"
+    pool: str = checked(choice(POOLED_LOGITS), "max")
 
     def _forward(self) -> Forward:
-        return self._pools[self.pool]
+        return POOLED_LOGITS[self.pool]
 
 
 @comparator("MI-Net", search_grid={"pool": ["max", "mean"]}, fit_seconds=0.24)
@@ -177,9 +310,7 @@ class MINet(BagNetwork):
     Differences from the original: those of `MiNet`; the plain network, without deep supervision and residual
     connections.
 
-    References
-    ----------
-    X. Wang, Y. Yan, P. Tang, X. Bai and W. Liu (2018), Revisiting multiple instance neural networks,
+    Source: X. Wang, Y. Yan, P. Tang, X. Bai and W. Liu (2018), Revisiting multiple instance neural networks,
     Pattern Recognition 74.
 
     Examples
@@ -189,14 +320,11 @@ class MINet(BagNetwork):
     [1, 1, 0, 0]
     """
 
-    _pools: ClassVar[dict[str, Forward]] = POOLED_FEATURES
-    _checks = BagNetwork._checks | checks(pool=choice(POOLED_FEATURES))
-
     _: KW_ONLY
-    pool: str = "max"
+    pool: str = checked(choice(POOLED_FEATURES), "max")
 
     def _forward(self) -> Forward:
-        return self._pools[self.pool]
+        return POOLED_FEATURES[self.pool]
 
 
 @comparator("Gated attention", search_grid={"weight_decay": [0.1, 1.0]}, fit_seconds=0.27)
@@ -236,9 +364,7 @@ class GatedAttention(BagNetwork):
     Differences from the original: Adam with decoupled weight decay on full batches instead of stochastic gradient
     descent with momentum, bag by bag, and early stopping on validation bags; no dropout.
 
-    References
-    ----------
-    M. Ilse, J. M. Tomczak and M. Welling (2018), Attention-based deep multiple instance learning,
+    Source: M. Ilse, J. M. Tomczak and M. Welling (2018), Attention-based deep multiple instance learning,
     35th International Conference on Machine Learning.
 
     Examples
@@ -252,10 +378,8 @@ class GatedAttention(BagNetwork):
     (True, np.float64(1.0))
     """
 
-    _checks = BagNetwork._checks | checks(n_attention=integer(1))
-
     _: KW_ONLY
-    n_attention: int = 64
+    n_attention: int = checked(integer(1), 64)
 
     def predict_attention(self, X: Any) -> Array:
         """Return the attention weight of each instance, shape (n_instances,); the weights of a bag sum to 1."""
