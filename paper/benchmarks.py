@@ -127,9 +127,9 @@ def section(results: Results) -> Section:
             Text(
                 f"{settings['n_folds']}-fold stratified cross-validation, {plural(settings['n_repeats'], 'repeat')}; "
                 f"seeds of the shuffles: {', '.join(map(str, settings['seeds']))}. Scaling, PCA, rules and "
-                "tuned parameters come from the training folds only. “Default”: this library's defaults, the same for "
-                f"all datasets, one rule base. “{settings['members']} members”: the same, averaging the outputs of "
-                f"{settings['members']} rule bases. “Normalized rules”: the paper's network, ten rules with a "
+                "tuned parameters come from the training folds only. “RuleClassifier”: one rule base with "
+                f"the library's defaults, the same for all datasets. “{settings['members']} members”: the mean of the "
+                f"outputs of {settings['members']} rule bases. “MI-ANFIS”: the paper's network, ten rules with a "
                 "condition on every feature, initialized by k-means and trained with the exact gradient; or rules "
                 f"with at most {plural(settings['short'], 'condition')} each, found by search. "
                 f"“Tuned”: the best of {_grid_words(settings)} by 3-fold cross-validation inside each training fold. "

@@ -407,10 +407,11 @@ def merit(results: Results, name: str, method: str, measure: str) -> float:
 def average_ranks(results: Results, own: str) -> dict[str, dict[str, float]]:
     """Return the average rank of a method of ours and of its peers over the sets, by measure and method.
 
-    Equal methods share their mean rank; methods that were not run are last. Our other methods are left out, because
-    relatives would take the ranks around it.
+    Equal methods share their mean rank; a method that was not run on a set is last there, and left out if it was run on
+    none. Our other methods are left out, because relatives would take the ranks around it.
     """
-    methods = [own, *PEERS]
+    run = (peer for peer in PEERS if any(folds_of(results, name, peer, "auc") is not None for name in results["sets"]))
+    methods = [own, *run]
     found = {}
     for measure in MEASURES:
         merits = np.array([[merit(results, name, m, measure) for m in methods] for name in results["sets"]])
@@ -612,13 +613,14 @@ def _ranks_table(results: Results) -> Table:
             f"{abs(np.mean(own)):.{3 if measure == 'log_loss' else 1}f}" if np.isfinite(own).all() else "-"
             for measure, own in zip(MEASURES, means, strict=True)
         ]
-        rows.append([method, *(f"{ranks[measure][method]:.2f}" for measure in MEASURES), *cells])
+        places = [f"{ranks[measure][method]:.2f}" if method in ranks[measure] else "-" for measure in MEASURES]
+        rows.append([method, *places, *cells])
     return Table(
         f"Average ranks over {plural(len(results['sets']), 'set')}, and means",
         ["method", "accuracy", "AUC", "log-loss", "mean accuracy", "mean AUC", "mean log-loss"],
         rows,
-        f"Ranks among {len(PEERS) + 1} methods: “{SHORT}” takes the place of “{OWN}” for its own ranks, and those of "
-        f"the others are beside “{OWN}”. No mean where a set was not run.",
+        f"Ranks among {len(results['ranks'][OWN]['auc'])} methods: “{SHORT}” takes the place of “{OWN}” for its own "
+        f"ranks, and those of the others are beside “{OWN}”. No mean where a set was not run.",
     )
 
 

@@ -522,7 +522,8 @@ def _learn(kind: str, recipe: Recipe, seeds: list[int]) -> Results:
         "measured": [_measured(model, test) for model, (_, test) in zip(models, sets, strict=True)],
         "stopped": sum(length < max(lengths) for length in lengths),  # diverged
         "rules": networks[0].rules_.to_dict(),
-        "initial": networks[0].initial_rules_.to_dict(),
+        # Chosen rules have no start, either.
+        **({"initial": networks[0].initial_rules_.to_dict()} if lengths else {}),
     }
 
 

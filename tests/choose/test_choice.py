@@ -8,6 +8,9 @@ import pytest
 from fuzzymil import Bags, RuleClassifier, RuleRegressor
 from fuzzymil._utils.errors import EvidenceWarning, InputError, ParameterError
 from fuzzymil.datasets import PLANTED, make_planted
+from fuzzymil.inference.membership import Sigmoid
+from fuzzymil.learn.choose import pool
+from fuzzymil.learn.choose.candidates import Condition, Part, premise_truths
 
 
 def used_features(model):
@@ -454,3 +457,27 @@ def test_feature_names_and_units():
     assert list(variable.terms) == ["high"]
     assert variable.terms["high"].center == pytest.approx(9, abs=0.3)
     assert 0 <= variable.low < variable.high <= 10
+
+
+# ---------------------------------------------------------------------- large bags
+
+
+def test_every_instance_counts_and_no_bag_is_left_out(monkeypatch):
+    rng = np.random.RandomState(0)
+    bags = [rng.uniform(0, 10, size=(300, 4)) for _ in range(60)]
+    labels = np.arange(60) % 2
+    for bag, label in zip(bags, labels, strict=True):
+        bag[:, 0] = np.minimum(bag[:, 0], 9.5)
+        bag[rng.randint(300), 0] += 2 * label  # a single instance of 300 may decide
+        bag[:, 0] = np.where(bag[:, 0] > 9.5, 10 + label, bag[:, 0])
+    packed = Bags.from_list(bags)
+    monkeypatch.setattr(pool, "MOST_SEARCHED", 2_000)
+    thin = pool.thinned(packed)
+    assert thin.n_bags == 60
+    assert thin.n_instances < 3_000
+    np.testing.assert_array_equal([bag.max(axis=0) for bag in thin], [bag.max(axis=0) for bag in packed])
+    np.testing.assert_array_equal([bag.min(axis=0) for bag in thin], [bag.min(axis=0) for bag in packed])
+    monkeypatch.setattr(pool, "_AT_ONCE", 1_000)  # evaluated in parts, with the same result
+    problem = pool.Problem(packed, labels[:, None], labels[:, None], np.ones(60), True)
+    premises = [(Part("some", None, (Condition(0, (Sigmoid(9.8, 5.0),)), Condition(1, (Sigmoid(3.0, -5.0),)))),)]
+    np.testing.assert_allclose(problem.truths(premises), premise_truths(premises, packed))

@@ -40,7 +40,7 @@ def test_fetch_from_a_folder(tmp_path, monkeypatch, desk):
 def test_describe_a_file(desk):
     arguments = ["data", "describe", desk / "boxes.csv", *COLUMNS, "--no-diagnose"]
     lines = good(*arguments).stdout.splitlines()
-    assert lines[0] == "12 bags, 36 instances (3 per bag), 2 features, 0 missing values"
+    assert lines[0] == "12 bags, 36 instances, 2 features, 3 instances per bag, 0 missing values"
     assert "'box'" in lines[1]
     assert "blue (6 bags of 3 instances), red (6 bags of 3 instances)" in lines[2]
     assert [line.split()[0] for line in lines[6:]] == ["weight", "length"]

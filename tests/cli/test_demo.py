@@ -34,7 +34,7 @@ def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
     assert model.score(unseen, unseen.labels) == results["accuracy"]["rules"]
     assert not model.rules_.diagnose(unseen).findings  # no contradictions, no dead rules
     printed = output.replace(str(folder), "demo").splitlines()
-    assert max(map(len, printed)) <= 80
+    assert max(map(len, printed)) <= 88
     assert model.rules_.to_text(digits=3) in output
     for words in ("Default: y = -", "IF SOME (x1 is", "THEN y +=", "(0.50, 0.50)", "logit -> prob", "report.html"):
         assert words in output

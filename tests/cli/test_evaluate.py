@@ -41,7 +41,7 @@ def trial(title, *scores):
 def test_differences_are_tested_on_the_same_folds():
     own = trial("rules", (0.9, 0.9), (0.8, 0.7), (0.8, 0.9), (1.0, 0.8))
     other = trial("forest", (0.6, 0.8), (0.6, 0.9), (0.5, 0.8), (0.7, 0.8))
-    found = evaluate._compared(own, other, n_folds=4)
+    found = evaluate._compare(own, other, n_folds=4)
     apart = np.array([0.3, 0.2, 0.3, 0.3])
     error = np.sqrt((1 / 4 + 1 / 3) * apart.var(ddof=1))
     reach = stats.t.ppf(0.975, 3) * error
@@ -50,7 +50,7 @@ def test_differences_are_tested_on_the_same_folds():
     assert found.differences["accuracy"]["n"] == 4
     assert found.verdict.startswith("rules is better than forest in accuracy:")
     assert "accuracy +0.275" in found.verdict
-    back = evaluate._compared(other, own, n_folds=4)
+    back = evaluate._compare(other, own, n_folds=4)
     assert back.verdict.startswith("rules is better than forest in accuracy:")
     assert "accuracy -0.275" in back.verdict
 
@@ -58,18 +58,18 @@ def test_differences_are_tested_on_the_same_folds():
 def test_methods_that_cannot_be_told_apart():
     own = trial("rules", (0.9, 0.9), (0.6, 0.7))
     other = trial("forest", (0.6, 0.8), (0.9, 0.8), (1.0, 1.0))  # a fold more: the run was interrupted
-    found = evaluate._compared(own, other, n_folds=3)
+    found = evaluate._compare(own, other, n_folds=3)
     assert "cannot be told apart" in found.verdict
     assert found.differences["accuracy"]["n"] == 2
-    assert evaluate._compared(own, trial("forest", (0.6, 0.8)), n_folds=3) is None
+    assert evaluate._compare(own, trial("forest", (0.6, 0.8)), n_folds=3) is None
 
 
 def test_interrupted_folds_are_paired_by_their_numbers():
     own, other = (trial(name, (0.9, 0.9), (0.6, 0.7), (0.5, 0.5)) for name in ("rules", "forest"))
     del own.scores[0], other.scores[1]
-    assert evaluate._compared(own, other, n_folds=3) is None  # only the last fold is finished in both
+    assert evaluate._compare(own, other, n_folds=3) is None  # only the last fold is finished in both
     other.scores[1] = own.scores[1] | {"accuracy": 0.1}
-    assert evaluate._compared(own, other, n_folds=3).differences["accuracy"]["mean"] == pytest.approx(0.25)
+    assert evaluate._compare(own, other, n_folds=3).differences["accuracy"]["mean"] == pytest.approx(0.25)
 
 
 VISITS = str(Path(__file__).parents[2] / "examples" / "visits.csv")

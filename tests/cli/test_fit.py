@@ -7,14 +7,14 @@ import pytest
 from runner import COLUMNS, NETWORK, SMALL, bad, good, run, table, write
 
 from fuzzymil import Bags, Constraints, RuleBase, load_model
-from fuzzymil.cli._settings import Method, Task, chosen_task, new_estimator
+from fuzzymil.cli._settings import Method, Task, infer_task, new_estimator
 from fuzzymil.cli.fit import _scorecard
 from fuzzymil.datasets import make_planted
 
 
 def test_fit_reports_what_it_read_and_learned(desk):
     stderr, stdout = (desk / "stderr.txt").read_text(), (desk / "stdout.txt").read_text()
-    for fact in ("boxes.csv", "'box'", "'color'", "12 bags", "36 instances (3 per bag)", "2 features"):
+    for fact in ("boxes.csv", "'box'", "'color'", "12 bags", "36 instances", "2 features, 3 instances per bag"):
         assert fact in stderr
     assert "blue (6 bags), red (6 bags)" in stderr
     assert "Guessed" not in stderr
@@ -166,7 +166,7 @@ def test_numbers_make_a_regressor(tmp_path):
 )
 def test_the_task_follows_from_the_labels(labels, task, capsys):
     bags = Bags.from_list([[[float(b)]] for b in range(len(labels))], labels=labels)
-    assert chosen_task(Task.auto, bags) == task
+    assert infer_task(Task.auto, bags) == task
     assert task in capsys.readouterr().err.lower()
 
 

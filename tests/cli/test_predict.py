@@ -54,7 +54,7 @@ def test_parquet_is_read_in_parts(desk, boxes, tmp_path, monkeypatch):
     whole = good("predict", desk / "model.json", desk / "boxes.csv")
     result = good("predict", desk / "model.json", boxes)
     assert result.stdout == whole.stdout
-    assert "12 bags, 36 instances, 2 features, in 9 parts" in result.stderr
+    assert "12 bags, 36 instances, 2 features, 9 parts" in result.stderr
     assert result.stderr.count(": remark.") == 1
     assert whole.stderr.splitlines()[-1] == result.stderr.splitlines()[-1]  # the accuracy
     good("predict", desk / "model.json", boxes, "-o", tmp_path / "out.csv")
@@ -125,7 +125,7 @@ def test_a_lack_of_memory_is_a_sentence(desk, monkeypatch):
     def fails(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("fuzzymil.cli._inputs.Source.readable", fails)
+    monkeypatch.setattr("fuzzymil.cli._inputs.Source.matched", fails)
     result = run("predict", desk / "model.json", desk / "boxes.csv")
     assert result.exit_code == 1
     assert "not enough memory" in result.stderr

@@ -1,7 +1,6 @@
 """The benchmark sets: found, checked, or a message that helps."""
 
 import gzip
-import hashlib
 import os
 from pathlib import Path
 
@@ -73,11 +72,13 @@ def test_a_wrong_checksum_and_a_cut_file(small, tmp_path):
     whole = path.read_bytes()
     for content in (whole[:-20], gzip.compress(b"bag,label,f1\n1,1,2\n", mtime=0), b""):
         path.write_bytes(content)
-        with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not the.*file.*again") as caught:
+        with pytest.raises(DataFileError, match=r"fox\.csv\.gz is not Fox.*again") as caught:
             _benchmarks.load_fox(tmp_path)
-        assert BENCHMARKS["fox"].file_checksum in str(caught.value)
-        assert hashlib.sha256(content).hexdigest() in str(caught.value)
         names_the_three_ways(caught.value, "fox")
+    changed = small["fox"].map_instances(lambda values: values + 1)
+    write_bags(changed, path)
+    with pytest.raises(DataFileError, match=f"{BENCHMARKS['fox'].content_checksum}, found {content_checksum(changed)}"):
+        _benchmarks.load_fox(tmp_path)
 
 
 def test_an_own_table_is_checked_for_its_counts_only(small, tmp_path):
@@ -111,10 +112,10 @@ def test_a_folder_that_is_not_there_never_ends_in_a_download(tmp_path, monkeypat
 
 
 def test_a_file_without_the_right_to_read(small, tmp_path, monkeypatch):
-    def refuse(_):
+    def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(DataFileError, match="Permission denied"):
         _benchmarks.load_fox(tmp_path)
 
@@ -129,7 +130,7 @@ def test_facts():
         assert facts.n_positive + facts.n_negative == facts.n_bags
         assert f"{facts.n_bags} bags" in str(facts)
         assert facts.license in str(facts)
-        assert len(facts.file_checksum) == len(facts.content_checksum) == 64
+        assert len(facts.content_checksum) == 64
     with pytest.raises(ParameterError, match=r"benchmark dataset 'musk3'.*Did you mean 'musk"):
         describe("musk3")
 

@@ -44,7 +44,7 @@ def assert_same(found, expected):
 
 
 def whole(table):
-    return Bags.concatenate([table.part(place) for place in range(table.n_parts)])
+    return Bags.concatenate([table.part(place) for place in range(len(table))])
 
 
 # ---------------------------------------------------------------- whole files
@@ -175,9 +175,10 @@ def test_parts_hold_whole_bags_wherever_row_groups_end(tmp_path_factory, given):
         patch.setattr(parquet, "PART", 2 * part_rows)
         patch.setattr(parquet, "BATCH", 3)
         table = ParquetBags(folder)
-        assert (table.n_bags, table.n_instances) == (bags.n_bags, bags.n_instances)
-        assert table.feature_names == ("u", "v")
-        parts = [table.part(place) for place in range(table.n_parts)]
+        assert f"({bags.n_bags:,} bag" in repr(table)
+        assert f" {bags.n_instances:,} instance" in repr(table)
+        parts = list(table)
+    assert all(part.feature_names == ("u", "v") for part in parts)
     assert_same(Bags.concatenate(parts), bags)
     for part in parts[:-1]:  # a part ends with the bag that runs over its last row group
         assert part.n_instances < max(part_rows, group_rows) + bags.sizes.max()
@@ -185,21 +186,16 @@ def test_parts_hold_whole_bags_wherever_row_groups_end(tmp_path_factory, given):
 
 def test_small_row_groups_are_joined(put):
     path = put({"bag": np.arange(100), "f": np.arange(100.0)}, rows=1)
-    assert ParquetBags(path).n_parts == 1
-    assert repr(ParquetBags(path)) == "ParquetBags(100 bags, 100 instances, 1 parts)"
+    assert len(ParquetBags(path)) == 1
+    assert repr(ParquetBags(path)) == "BagStream(100 bags, 100 instances, 1 feature, 1 part)"
 
 
 def test_each_large_row_group_is_a_part(put, monkeypatch):
     monkeypatch.setattr(parquet, "PART", 10)
     table = ParquetBags(put({"bag": np.arange(60), "f": np.arange(60.0)}, rows=20))
-    assert [table.part(place).n_bags for place in range(table.n_parts)] == [20, 20, 20]
+    assert [bags.n_bags for bags in table] == [20, 20, 20]
     with pytest.raises(IndexError):
         table.part(3)
-
-
-def test_equal_hashes_of_different_ids_are_no_repeat(put, monkeypatch):
-    monkeypatch.setattr(parquet, "_id_hashes", lambda ids: np.zeros(len(ids), np.uint64))
-    assert ParquetBags(put(COLUMNS)).n_bags == 3
 
 
 def test_large_row_groups_are_warned_of(put, monkeypatch):
@@ -350,7 +346,7 @@ def test_damaged_files_are_refused(put, tmp_path):
 
 
 def test_odd_arguments_are_refused(put, tmp_path):
-    assert ParquetBags(put(COLUMNS), drop="f1").feature_names == ParquetBags(put(COLUMNS), drop=["f1"]).feature_names
+    assert whole(ParquetBags(put(COLUMNS), drop="f1")).feature_names == ("f2",)
     with pytest.raises(DataFileError, match="File not found"):
         ParquetBags(tmp_path / "nowhere.parquet")
     (tmp_path / "empty").mkdir()

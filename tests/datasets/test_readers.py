@@ -15,7 +15,7 @@ from small_files import ARFF, HEADER, MUSK, SPARSE
 from fuzzymil import Bags
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.datasets import FORMATS, DataFileError, guess_format, make_two_concepts, read_bags, write_bags
-from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats import _format
 
 WRITABLE = [name for name, known in FORMATS.items() if known.write is not None]
 KEEPS_NAMES = {"csv", "arff", "mat", "npy", "parquet"}
@@ -35,10 +35,10 @@ FILE_NAMES = {
 def assert_same(found, expected, *, names=True, truth=True):
     np.testing.assert_array_equal(found.instances, expected.instances)
     np.testing.assert_array_equal(found.offsets, expected.offsets)
-    assert _fields.values_as_text(found.ids) == _fields.values_as_text(expected.ids)
+    assert _format.values_as_text(found.ids) == _format.values_as_text(expected.ids)
     assert (found.labels is None) == (expected.labels is None)
     if expected.labels is not None:
-        assert _fields.values_as_text(found.labels) == _fields.values_as_text(expected.labels)
+        assert _format.values_as_text(found.labels) == _format.values_as_text(expected.labels)
     if names:
         assert found.feature_names == expected.feature_names
     if truth and expected.instance_labels is not None:
@@ -183,7 +183,7 @@ def test_a_folder_of_arrays(tmp_path):
 # ---------------------------------------------------------------- round trips
 
 words = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" "), min_size=1, max_size=8).filter(
-    lambda text: text == text.strip() and text.lower() not in _fields._NO_ID and not _numeric(text)
+    lambda text: text == text.strip() and text.lower() not in _format._NO_ID and not _numeric(text)
 )
 plain_words = words.filter(lambda text: not set(text) & set(" :#,"))
 

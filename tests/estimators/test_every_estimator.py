@@ -119,7 +119,7 @@ def test_cross_validation_takes_bags_and_lists(model):
 def test_pipelines_and_grid_search(model, kind):
     bags, y = material(model)
     pipeline = make_pipeline(PerInstance(StandardScaler()), PerInstance(PCA(2)), clone(model))
-    search = GridSearchCV(pipeline, {f"{pipeline.steps[-1][0]}__learning_rate": [0.01, 0.1]}, cv=2)
+    search = GridSearchCV(pipeline, {f"{pipeline.steps[-1][0]}__training__learning_rate": [0.01, 0.1]}, cv=2)
     search.fit(kind(bags), y)
     assert search.predict(kind(bags)).shape == (len(bags),)
     scaled = pipeline.fit(kind(bags), y)[:-1].transform(kind(bags))

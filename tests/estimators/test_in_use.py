@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -190,16 +191,8 @@ def test_switches_must_be_true_or_false(name):
 def test_fitted_together_is_fitted_alone():
     halves = [BAGS[::2], BAGS[1::2], BAGS[::3]]
     for settings in ({}, {"n_estimators": 2, "n_init": 2}, {"batch_size": 1}, {"n_iter_no_change": 20}):
-        models = [
-            MIANFISClassifier(**network_parameters(**QUICK | {"random_state": k}), **network_parameters(**settings))
-            for k in range(3)
-        ]
-        alone = [
-            MIANFISClassifier(
-                **network_parameters(**QUICK | {"random_state": k}), **network_parameters(**settings)
-            ).fit(half)
-            for k, half in enumerate(halves)
-        ]
+        models = [MIANFISClassifier(**network_parameters(**QUICK | settings | {"random_state": k})) for k in range(3)]
+        alone = [clone(model).fit(half) for model, half in zip(models, halves, strict=True)]
         for one, other in zip(fit_together(models, halves), alone, strict=True):
             np.testing.assert_allclose(one.decision_function(BAGS), other.decision_function(BAGS), atol=2e-4)
             assert len(one.members_) == len(other.members_)

@@ -39,7 +39,9 @@ def test_results_are_those_of_one_process():
         assert [fold.split for fold in others] == [0, 1, 2]
         for one, other in zip(ones, others, strict=True):
             np.testing.assert_array_equal(one.test, other.test)
-            np.testing.assert_array_equal(one.probabilities, other.probabilities)
+            # Matrix products differ in the last bits with the number of threads.
+            said, again = (np.asarray(fold.probabilities, float) for fold in (one, other))  # NaN for None
+            np.testing.assert_allclose(said, again, atol=1e-6)
     scores = [cross_val_scores(methods[1], BAGS, cv=3, n_jobs=n_jobs)["test_score"] for n_jobs in (1, 2)]
     np.testing.assert_array_equal(*scores)
 

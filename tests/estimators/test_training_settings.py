@@ -129,7 +129,7 @@ def test_rule_dropout_comes_on_by_itself_where_numbers_outnumber_bags():
 
 @pytest.mark.slow
 def test_an_optax_transformation_brings_its_own_rate():
-    own = classifier(optimizer=optax.adam(0.03), learning_rate=123.0).fit(BAGS, Y)
+    own = classifier(optimizer=optax.adam(0.03)).fit(BAGS, Y)
     np.testing.assert_allclose(
         own.decision_function(BAGS), classifier().fit(BAGS, Y).decision_function(BAGS), rtol=1e-4, atol=1e-5
     )

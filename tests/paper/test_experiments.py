@@ -187,7 +187,7 @@ def test_recipes_follow_the_paper():
         assert (recipe.estimator.n_rules, recipe.estimator.training.init_width) == (printed.n_rules, printed.width)
         assert recipe.n_components == printed.n_components
         naive = recipes(name)["paper", "naive"].estimator
-        assert (naive.optimizer, naive.batch_size, naive.init) == ("sgd", 1, "fcm")
+        assert (naive.training.optimizer, naive.training.batch_size, naive.init) == ("sgd", 1, "fcm")
     assert recipes("musk2")["committee", "mi"].estimator.n_estimators == 10
     default = recipes("musk2")["default", "mi"].estimator
     assert default.get_params() == RuleClassifier().get_params()

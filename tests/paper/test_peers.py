@@ -127,6 +127,9 @@ def test_not_run_is_ranked_last_and_relatives_are_left_out():
     assert ranks["EBM"] == (n + 1) / 2
     assert ranks[FOREST] == (2 + n) / 2
     assert average_ranks(results, SHORT)["log_loss"][SHORT] == 1.25
+    nowhere = average_ranks(made_up(EBM=[None, None]), OWN)["auc"]
+    assert "EBM" not in nowhere
+    assert max(nowhere.values()) <= n - 1
 
 
 def test_paired_differences_with_the_best_of_the_others():

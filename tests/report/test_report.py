@@ -22,7 +22,7 @@ from fuzzymil import (
     load_model,
 )
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.cli.plot import Kind, _judged
+from fuzzymil.cli.plot import Kind, _curve
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _performance, write_report
 from fuzzymil.report._performance import Basis
@@ -325,7 +325,7 @@ def test_areas_of_several_classes_rank_by_probability():
     folds = [roc_auc_score(each.truth, each.probabilities, multi_class="ovr") for each in found.folds]
     (areas,) = (values for name, values in found.measures.items() if name.startswith("Area"))
     np.testing.assert_allclose(areas, folds)
-    display = _judged(Kind.roc, model, given, None)
+    display = _curve(Kind.roc, model, given, None)
     np.testing.assert_allclose(display.curves[-1].areas, [expected])
     refitted = Report.of(model, given, n_folds=2).performance
     (areas,) = (values for name, values in refitted.measures.items() if name.startswith("Area"))

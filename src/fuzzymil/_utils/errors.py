@@ -81,6 +81,9 @@ class RuleSyntaxError(ParameterError):
         super().__init__(message)
         self.mistakes = tuple(mistakes)
 
+    def __str__(self) -> str:
+        return ValueError.__str__(self)  # each of its mistakes is short, and none may be missing
+
 
 class ModelFileError(_ShortError):
     """A file that is not a fuzzymil model, is damaged, or was written by a newer version."""

@@ -157,7 +157,7 @@ class Bags:
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _input.shared_names(items, known)
-        return cls(_input.stacked(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        return cls(_input.stack(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -274,10 +274,7 @@ class Bags:
         options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
         if columns is not None and not isinstance(columns, Columns):
             raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
-        bags = bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
-        if bags.source is not None and bags.source.unused and not exclude_text:
-            warn_user(unused_in_words(bags.source.unused), UnusedColumnsWarning)
-        return bags
+        return bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
 
     @classmethod
     def from_padded(
@@ -330,7 +327,7 @@ class Bags:
         if ids is not None and arrays.codes(ids).max() + 1 < len(ids):
             ids = None  # ambiguous ids are worse than none
         return cls(
-            _input.stacked([part.instances if part.sparse is None else part.sparse for part in parts]),
+            _input.stack([part.instances if part.sparse is None else part.sparse for part in parts]),
             np.concatenate([[0], np.cumsum(np.concatenate([part.sizes for part in parts]))]),
             ids=ids,
             feature_names=names.pop() if len(names) == 1 else None,
@@ -372,8 +369,11 @@ class Bags:
         if not self.is_large_sparse:
             yield self
             return
-        rows = max(_AT_ONCE // self.n_features, 1)
-        first = 0
+        yield from self.runs(_AT_ONCE)
+
+    def runs(self, n_values: int) -> Iterator[Bags]:
+        """Yield the bags in runs of at most so many values, or of a single bag."""
+        rows, first = max(n_values // self.n_features, 1), 0
         while first < self.n_bags:
             last = int(np.searchsorted(self.offsets, self.offsets[first] + rows, side="right")) - 1
             last = max(last, first + 1)
@@ -549,8 +549,11 @@ class Bags:
         >>> bags.with_features([[0.0], [1.0]], Columns([Column("kind", "category", ("new", "old"))])).feature_names
         ('kind',)
         """
+        return self._with(instances, columns=columns)
+
+    def _with(self, instances: Any, **features: Any) -> Bags:
         kept = {name: getattr(self, name) for name in ("ids", "labels", "instance_labels", "source")}
-        return Bags(instances, self.offsets, columns=columns, **kept)
+        return Bags(instances, self.offsets, **kept, **features)
 
     def align(self, columns: Columns, optional: Collection[str] = ()) -> Bags:
         """Return bags with the features of others, in their order and with their codes of categories.
@@ -668,15 +671,7 @@ class Bags:
         feature_names = arrays.text_names(result) if feature_names is None else feature_names
         if feature_names is None and changed.shape[1] == self.n_features:
             feature_names = self.feature_names
-        return Bags(
-            changed,
-            self.offsets,
-            ids=self.ids,
-            feature_names=feature_names,
-            labels=self.labels,
-            instance_labels=self.instance_labels,
-            source=self.source,
-        )
+        return self._with(changed, feature_names=feature_names)
 
     # ------------------------------------------------------------------ data frames
 
@@ -713,8 +708,9 @@ class Bags:
                 raise InputError(f"The column {column.name!r} would occur twice: rename the feature.")
             found[column.name] = _decode(column, self.instances[:, d])
         found |= {name: values for name, values in extra.items() if name not in found}
-        lists = {name: values.tolist() if values.dtype.kind == "U" else values for name, values in found.items()}
-        return data_frame(library, lists)
+        return data_frame(
+            library, {name: each.tolist() if each.dtype.kind == "U" else each for name, each in found.items()}
+        )
 
     def instance_frame(self) -> Any:
         """Return the features alone as a pandas data frame, one row per instance; categories are text.
@@ -728,7 +724,17 @@ class Bags:
         return data_frame("pandas", {each.name: _decode(each, self.instances[:, d]) for d, each in enumerate(columns)})
 
     def _repr_html_(self) -> str:
-        return _bags_html(self)
+        """Return a summary of the bags, and their first rows."""
+        columns = list(self.columns or map(Column, self.names))
+        parts: list[Any] = [html.element("p", html.element("b", repr(self)))]
+        if self.labels is not None and self.labels.ndim == 1:
+            parts.append(html.line(f"Labels: {_label_counts(self.labels)}"))
+        rows = [_summary(column, self.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
+        heads = ["feature", "values", "minimum", "median", "maximum", "missing", ""]
+        parts.append(html.table("Features", heads, rows, n_words=2))
+        if len(columns) > _FEATURES:
+            parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))
+        return html.fragment(*parts, _first_rows(self, columns[:_FEATURES]))
 
     def __add__(self, other: Bags) -> Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
@@ -796,7 +802,7 @@ def as_bags(X: Any) -> Bags:
 
 
 def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Bags:
-    """Group the rows of a table into bags, whatever it was read from.
+    """Group the rows of a table into bags, whatever it was read from; warn of columns that are not used.
 
     Parameters
     ----------
@@ -813,15 +819,11 @@ def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Co
     >>> bags_of_table(Table.from_frame(frame, bag="bag"))
     Bags(2 bags, 3 instances, 1 feature, 1-2 instances per bag)
     """
-    found = features_of(table, options, columns)
-    return Bags.from_long(
-        found.instances,
-        table.bag,
-        labels=table.label,
-        instance_labels=table.instance_label,
-        columns=found.columns,
-        source=found.source,
-    )
+    instances, known, source = features_of(table, options, columns)
+    if source.unused and not options.exclude_text:
+        warn_user(unused_in_words(source.unused), UnusedColumnsWarning)
+    labels = {"labels": table.label, "instance_labels": table.instance_label}
+    return Bags.from_long(instances, table.bag, columns=known, source=source, **labels)
 
 
 def _decode(column: Column, values: Array) -> Array:
@@ -839,21 +841,6 @@ def _decode(column: Column, values: Array) -> Array:
 # ---------------------------------------------------------------------- notebooks
 
 _ROWS, _FEATURES, _LABELS = 6, 12, 10
-
-
-def _bags_html(bags: Bags) -> str:
-    """Return a summary of bags, and their first rows."""
-    columns = list(bags.columns or map(Column, bags.names))
-    parts: list[Any] = [html.element("p", html.element("b", repr(bags)))]
-    if bags.labels is not None and bags.labels.ndim == 1:
-        parts.append(html.line(f"Labels: {_label_counts(bags.labels)}"))
-    rows = [_summary(column, bags.instances[:, d]) for d, column in enumerate(columns[:_FEATURES])]
-    heads = ["feature", "values", "minimum", "median", "maximum", "missing", ""]
-    parts.append(html.table("Features", heads, rows, n_words=2))
-    if len(columns) > _FEATURES:
-        parts.append(html.line(f"{len(columns) - _FEATURES} more features", soft=True))
-    parts.append(_first_rows(bags, columns[:_FEATURES]))
-    return html.fragment(*parts)
 
 
 def _label_counts(labels: Array) -> str:
@@ -882,15 +869,13 @@ def _summary(column: Column, values: Array) -> list[Any]:
 
 def _first_rows(bags: Bags, columns: list[Column]) -> Any:
     n = min(_ROWS, bags.n_instances)
-    own = bags.bag_index[:n]
-    labeled = bags.labels is not None
+    given = {"bag": bags.ids} | ({} if bags.labels is None else {"label": bags.labels})
     rows = []
-    for i in range(n):
-        cells = [
-            "missing" if np.isnan(value) else column.shown(float(value)) or f"{value:.4g}"
-            for column, value in zip(columns, bags.instances[i], strict=False)
-        ]
-        rows.append([str(bags.ids[own[i]]), *([str(bags.labels[own[i]])] if bags.labels is not None else []), *cells])
-    heads = ["bag", *(["label"] if labeled else []), *(column.name for column in columns)]
+    for bag, instance in zip(bags.bag_index[:n], bags.instances, strict=False):
+        shown = (
+            column.shown(value) or f"{value:.4g}" for column, value in zip(columns, instance.tolist(), strict=False)
+        )
+        values = ("missing" if np.isnan(value) else text for value, text in zip(instance, shown, strict=False))
+        rows.append([*(str(of_bags[bag]) for of_bags in given.values()), *values])
     title = f"The first {n} of {bags.n_instances:,} instances" if bags.n_instances > n else "Instances"
-    return html.table(title, heads, rows, n_words=1 + labeled)
+    return html.table(title, [*given, *(column.name for column in columns)], rows, n_words=len(given))

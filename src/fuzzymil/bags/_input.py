@@ -107,18 +107,14 @@ def constant_within(
         place = where(before)
         both = f"{values[before]!s} {'on' if place.startswith('line') else 'in'} {place} and {values[row]!s} here"
         if name is not None:
-            raise PlaceError(
-                f"bag {bag!s} has two values in column {name!r}, {both}: all rows of a bag need the same.",
-                where(row),
-                row,
-            )
-        raise TwoLabelsError(
+            why = f"bag {bag!s} has two values in column {name!r}, {both}: all rows of a bag need the same."
+            raise PlaceError(why, where(row), row)
+        why = (
             f"bag {bag!s} has two labels, {both}: a bag has one label. Labels of single instances are instance_labels "
             "(in a file, a column instance_label); or compute one label per bag first, for instance with pandas: "
-            'table[label] = table.groupby(bag)[label].transform("max").',
-            where(row),
-            row,
+            'table[label] = table.groupby(bag)[label].transform("max").'
         )
+        raise TwoLabelsError(why, where(row), row)
     return values[first]
 
 
@@ -207,13 +203,12 @@ def bags_or_rows(X: Any) -> Any:
                 "bags (without a bag column, each row is read as one bag)."
             )
         return X
-    plain = isinstance(X, Sequence) and not isinstance(X, str | bytes) and not hasattr(X, "shape")
-    items = list(X) if plain else None
-    if items is not None:
-        if not items:
-            raise InputError("There are no bags: the list is empty.")
-        if isinstance(items[0], Mapping) or depth(items[0]) > 1:
-            return items
+    is_list = isinstance(X, Sequence) and not isinstance(X, str | bytes) and not hasattr(X, "shape")
+    items = list(X) if is_list else None
+    if items == []:
+        raise InputError("There are no bags: the list is empty.")
+    if items is not None and (isinstance(items[0], Mapping) or depth(items[0]) > 1):
+        return items
     try:
         array = as_array(X if items is None else items)
     except InputError:
@@ -255,7 +250,7 @@ def bag_arrays(items: list[Any], ids: Array) -> list[Array]:
     return found
 
 
-def stacked(parts: Sequence[Any]) -> Any:
+def stack(parts: Sequence[Any]) -> Any:
     """Return the rows of several arrays below each other; sparse if one of them is."""
     if any(map(is_sparse, parts)):
         from scipy.sparse import csr_array, vstack

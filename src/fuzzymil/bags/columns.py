@@ -17,7 +17,7 @@ from fuzzymil._utils.arrays import Array, all_different
 from fuzzymil._utils.errors import InputError, InputTypeError, did_you_mean, listed
 from fuzzymil._utils.text import check_characters
 from fuzzymil.bags.series import (
-    PLAIN_NUMBERS,
+    DECIMAL_POINT,
     NumberSeries,
     Series,
     TextSeries,
@@ -162,12 +162,7 @@ class Columns(tuple[Column, ...]):
         """Return the features of the rows of a table, and the columns with the categories that were met in it.
 
         A category that is not known gets a code, and a name, after all that are: it fits no condition that names a
-        category. A missing value is NaN.
-
-        Parameters
-        ----------
-        table : mapping of str to Series
-        bag_of_row : array of int, shape (n_rows,)
+        category. A missing value is NaN. ``bag_of_row``: integers, shape (n_rows,).
         """
         values, found = [], []
         for column in self:
@@ -182,44 +177,33 @@ class Columns(tuple[Column, ...]):
         return np.column_stack(values), Columns(found)
 
     def recode(self, instances: Array, own: Columns, optional: Collection[str] = ()) -> tuple[Array, Columns]:
-        """Return instances with these features, in this order and with these codes of categories.
+        """Return instances with these features, in this order and with these codes of categories, and the columns.
 
-        Parameters
-        ----------
-        instances : array of shape (n_instances, n_features)
-        own : Columns
-            What the features of the instances mean; features that are not among these are left out.
-        optional : collection of str
-            Features that the instances need not have; their values are then missing.
-
-        Returns
-        -------
-        instances : array
-        columns : Columns
-            These, with further categories that the instances may have.
+        ``own``: what the features of the instances (n_instances, n_features) mean; those that are not among these are
+        left out. ``optional``: features that the instances need not have; their values are then missing. The columns
+        that are returned have further categories if the instances do.
         """
         places = {name: d for d, name in enumerate(own.names)}
         values, found = [], []
         for column in self:
-            if column.name not in places and column.name in optional:
-                values.append(np.full(len(instances), np.nan))
-                found.append(column)
-                continue
-            if column.name not in places:
+            d = places.get(column.name)
+            if d is None and column.name not in optional:
                 raise InputError(
                     f"The bags have no feature {column.name!r}, which the training data had; their features are "
                     f"{listed(places)}.{did_you_mean(column.name, places)} If the data has it, read the data "
                     "with columns=model.columns_."
                 )
-            d = places[column.name]
-            if column.kind != own[d].kind:
+            if d is not None and column.kind != own[d].kind:
                 raise InputError(
                     f"Feature {column.name!r} was a {column.kind} in training, but is a {own[d].kind} here: pass "
                     "columns=model.columns_ when you read the data, and it is encoded as in training."
                 )
-            codes, known = _recode(instances[:, d], own[d], column)
+            codes = np.full(len(instances), np.nan) if d is None else instances[:, d]
+            if d is not None and column.kind == "category" and column.categories != own[d].categories:
+                text = TextSeries(list(own[d].categories), np.where(np.isnan(codes), -1, codes).astype(np.int64))
+                codes, column = _codes(text, column)
             values.append(codes)
-            found.append(known)
+            found.append(column)
         return np.column_stack(values), Columns(found)
 
     def indicators(self, instances: Array) -> tuple[Array, Columns]:
@@ -252,13 +236,13 @@ def _encode(column: Column, values: Series, bag_of_row: Array) -> tuple[Array, C
     where = f"Column {column.source!r}"
     if column.kind == "number":
         if not isinstance(values, NumberSeries):
-            advice = PLAIN_NUMBERS.advice(values.distinct[0], values.distinct) if isinstance(values, TextSeries) else ""
+            got = values.describe() if isinstance(values, TextSeries) else "dates"
+            advice = DECIMAL_POINT.advice(values.distinct[0], values.distinct) if isinstance(values, TextSeries) else ""
             more = f" {advice[0].upper()}{advice[1:]}." if advice else ""
-            raise InputTypeError(f"{where} must have numbers, got {values.describe()}.{more}")
+            raise InputTypeError(f"{where} must have numbers, got {got}.{more}")
         return values.numbers, column
     if column.kind == "category":
-        text = values.as_text()
-        return _codes(text, column)
+        return _codes(values.as_text(), column)
     clock = values.as_hours() if isinstance(values, TextSeries) else values
     if isinstance(clock, NumberSeries) and column.kind == "hour" and clock.unit == HOUR:
         return clock.numbers, column
@@ -292,17 +276,9 @@ def _codes(text: TextSeries, column: Column) -> tuple[Array, Column]:
     return codes[text.codes], dataclasses.replace(column, categories=tuple(names))
 
 
-def _recode(values: Array, own: Column, wanted: Column) -> tuple[Array, Column]:
-    if own.categories == wanted.categories or wanted.kind != "category":
-        return values, own
-    missing = np.isnan(values)
-    codes = np.where(missing, -1, values).astype(np.int64)
-    return _codes(TextSeries(list(own.categories), codes), wanted)
-
-
 def category_key(name: str) -> str:
     """Return what is compared of the name of a category: case and the number of spaces do not matter."""
-    return " ".join(name.split()).casefold()
+    return category_name(name).casefold()
 
 
 def category_name(name: str) -> str:

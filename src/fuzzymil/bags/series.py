@@ -12,7 +12,7 @@ import math
 import re
 import reprlib
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,7 @@ class NumberFormat:
         In plain numbers, it is also None without a sign: digits that are text may be codes.
         """
         signs = {_unit_sign(text) for text in texts}
-        if len(signs) != 1 or (self == PLAIN_NUMBERS and signs == {""}):
+        if len(signs) != 1 or (self == DECIMAL_POINT and signs == {""}):
             return None
         found = [self.parse(text) for text in texts]
         return None if None in found else np.array(found, float)
@@ -102,7 +102,7 @@ class NumberFormat:
         return ", ".join(f"{name}={wanted!r}" for name, mine, wanted in changed if mine != wanted)
 
 
-PLAIN_NUMBERS = NumberFormat()
+DECIMAL_POINT = NumberFormat()
 """A decimal point, and no separator of thousands."""
 
 _ALL_FORMATS = tuple(
@@ -147,28 +147,25 @@ def parse_dates(texts: Sequence[str]) -> Array | str:
     values of the column decide; dots mean that the day comes first. Offsets from UTC are left out: the hour is that
     on the wall.
     """
-    found = [_MOMENT.fullmatch(text) for text in texts]
-    bad = next((text for text, match in zip(texts, found, strict=True) if match is None), None)
-    if bad is not None:
-        return f"{bad[:40]!r} is not a date"
-    day_first: set[bool] = set()
-    for match in found:
-        assert match is not None
-        if len(match[1]) != 4:
-            first, second = int(match[1]), int(match[3])
-            if match[2] == "." or first > 12 or second > 12:
-                day_first.add(match[2] == "." or first > 12)
+    found = [match for text in texts if (match := _MOMENT.fullmatch(text))]
+    if len(found) < len(texts):
+        return f"{next(text for text in texts if not _MOMENT.fullmatch(text))[:40]!r} is not a date"
+    unsure = [match for match in found if len(match[1]) != 4]
+    day_first = {
+        match[2] == "." or int(match[1]) > 12
+        for match in unsure
+        if match[2] == "." or int(match[1]) > 12 or int(match[3]) > 12
+    }
     if len(day_first) > 1:
         return "some dates begin with the day and some with the month: write dates as 2026-12-31"
-    if not day_first and any(match is not None and len(match[1]) != 4 and match[1] != match[3] for match in found):
+    if not day_first and any(match[1] != match[3] for match in unsure):
         return "the day and the month cannot be told apart: write dates as 2026-12-31"
     moments = []
-    for text, match in zip(texts, found, strict=True):
-        assert match is not None
+    for match in found:
         try:
             moments.append(_moment(match, day_first=True in day_first))
         except ValueError:
-            return f"{text[:40]!r} is not a date"
+            return f"{match[0][:40]!r} is not a date"
     return np.array(moments, dtype="datetime64[us]")
 
 
@@ -180,12 +177,11 @@ def mostly_dates(texts: Sequence[str]) -> bool:
 def _moment(match: re.Match[str], *, day_first: bool) -> datetime.datetime:
     one, two, three = int(match[1]), int(match[3]), int(match[4])
     if len(match[1]) == 4:
-        year, month, day = one, two, three
+        found = datetime.datetime(one, two, three)
     elif len(match[4]) == 4:
-        year, month, day = (three, two, one) if day_first else (three, one, two)
+        found = datetime.datetime(three, two, one) if day_first else datetime.datetime(three, one, two)
     else:
         raise ValueError("a year has four digits")
-    found = datetime.datetime(year, month, day)
     return found if match[5] is None else found + datetime.timedelta(hours=_hours(match.groups()[4:]))
 
 
@@ -247,10 +243,7 @@ class NumberSeries:
 
     def as_text(self) -> TextSeries:
         """Return the numbers as text, whole ones without a point."""
-        distinct, codes = np.unique(self.numbers, return_inverse=True)
-        known = ~np.isnan(distinct)
-        texts = [repr(value).removesuffix(".0") for value in distinct[known].tolist()]
-        return TextSeries(texts, np.where(np.isnan(self.numbers), -1, codes.reshape(-1)))
+        return _as_text(self.numbers, np.isnan, lambda value: repr(float(value)).removesuffix(".0"))
 
     def as_dates(self) -> Array | str:
         """Return dates from seconds (or milliseconds or microseconds) since 1970."""
@@ -261,10 +254,6 @@ class NumberSeries:
         missing = np.isnan(self.numbers)
         found = EPOCH + (np.where(missing, 0, self.numbers) * factor).round().astype("timedelta64[us]")
         return np.asarray(np.where(missing, np.datetime64("NaT", "us"), found))
-
-    def describe(self) -> str:
-        """Describe the values."""
-        return "numbers"
 
     def to_array(self) -> Array:
         """Return the values as an array."""
@@ -279,22 +268,21 @@ class DateSeries:
 
     def as_text(self) -> TextSeries:
         """Return the dates as text."""
-        distinct, codes = np.unique(self.moments, return_inverse=True)
-        known = ~np.isnat(distinct)
-        texts = [date_text(float(days)) for days in days_since_1970(distinct[known])]
-        return TextSeries(texts, np.where(np.isnat(self.moments), -1, codes.reshape(-1)))
+        return _as_text(self.moments, np.isnat, lambda moment: date_text(float(days_since_1970(moment))))
 
     def as_dates(self) -> Array | str:
         """Return the dates."""
         return self.moments
 
-    def describe(self) -> str:
-        """Describe the values."""
-        return "dates"
-
     def to_array(self) -> Array:
         """Return the values as an array."""
         return self.moments
+
+
+def _as_text(values: Array, missing: Callable[[Array], Any], text: Callable[[Any], str]) -> TextSeries:
+    """Return values as text; ``missing`` says where there are none."""
+    distinct, codes = np.unique(values, return_inverse=True)
+    return TextSeries([*map(text, distinct[~missing(distinct)])], np.where(missing(values), -1, codes.reshape(-1)))
 
 
 def is_number(text: str) -> bool:
@@ -313,7 +301,7 @@ def as_float(text: str) -> float:
 def _missing_words(distinct: Collection[str]) -> frozenset[str]:
     """Return the words for a missing value: among words, "none" may well be one of them (treatment: none)."""
     others = [value for value in distinct if value.lower() not in MISSING]
-    numbers = all(is_number(value) or PLAIN_NUMBERS.is_foreign(value) for value in others)
+    numbers = all(is_number(value) or DECIMAL_POINT.is_foreign(value) for value in others)
     no_words = numbers or mostly_dates(others) or parse_hours(others) is not None
     return MISSING if no_words else MISSING - {"none"}
 
@@ -415,44 +403,34 @@ def as_series(column: Any, name: object) -> Series:
     """Return a column of a data frame, whatever its dtype, as one of the three kinds."""
     try:
         found = arrays.as_array(column)
+        if found.ndim != 1:
+            raise InputError(f"it must occur only once and have one value per row, got shape {found.shape}.")
+        kind = found.dtype.kind
+        if kind == "M":
+            return DateSeries(found.astype("datetime64[us]"))
+        if kind == "m":
+            return NumberSeries(np.asarray(found / np.timedelta64(1, "D"), float), "days")
+        if kind in "US":
+            return TextSeries.of(found.astype(str).tolist())
+        return _from_objects(found) if kind == "O" else NumberSeries(arrays.numeric(found))
     except InputError as problem:
         raise type(problem)(f"Column {name!r}: {problem}") from None
-    if found.ndim != 1:
-        raise InputError(f"Column {name!r} must occur only once and have one value per row, got shape {found.shape}.")
-    kind = found.dtype.kind
-    if kind == "M":
-        return DateSeries(found.astype("datetime64[us]"))
-    if kind == "m":
-        return NumberSeries(np.asarray(found / np.timedelta64(1, "D"), float), "days")
-    if kind in "US":
-        return TextSeries.of(found.astype(str).tolist())
-    if kind != "O":
-        try:
-            return NumberSeries(arrays.numeric(found))
-        except InputError as problem:
-            raise type(problem)(f"Column {name!r}: {problem}") from None
-    return _from_objects(found, name)
 
 
-def _from_objects(found: Array, name: object) -> Series:
+def _from_objects(found: Array) -> Series:
     missing = arrays.missing(found)
     known = found[~missing].tolist()
-    if all(isinstance(value, str) for value in known):
-        return TextSeries.of(["" if gone else value for value, gone in zip(found.tolist(), missing, strict=True)])
-    if all(isinstance(value, datetime.date) for value in known):  # a datetime is a date
+    texts = sum(isinstance(value, str | bytes) for value in known)
+    if texts < len(known) and all(isinstance(value, datetime.date) for value in known):  # a datetime is a date
         moments = np.full(len(found), np.datetime64("NaT", "us"))
         moments[~missing] = [np.datetime64(_naive(value), "us") for value in known]
         return DateSeries(moments)
-    if all(isinstance(value, datetime.time) for value in known):
+    if texts < len(known) and all(isinstance(value, datetime.time) for value in known):
         hours = np.full(len(found), np.nan)
         hours[~missing] = [value.hour + value.minute / 60 + value.second / 3600 for value in known]
         return NumberSeries(hours, "hour of day")
-    texts = sum(isinstance(value, str | bytes) for value in known)
     if 2 * texts < len(known):  # a few texts among numbers are mistakes
-        try:
-            return NumberSeries(arrays.numeric(found))
-        except InputError as problem:
-            raise type(problem)(f"Column {name!r}: {problem}") from None
+        return NumberSeries(arrays.numeric(found))
     return TextSeries.of(["" if gone else str(value) for value, gone in zip(found.tolist(), missing, strict=True)])
 
 

@@ -18,17 +18,17 @@ from fuzzymil._utils.arrays import Array, all_different, codes
 from fuzzymil._utils.errors import (
     InputError,
     InputTypeError,
-    ParameterError,
     PlaceError,
     described,
     did_you_mean,
+    known_name,
     listed,
 )
 from fuzzymil.bags._input import check_frame, identifiers
 from fuzzymil.bags.columns import HOUR, Column, Columns, category_key, category_name
 from fuzzymil.bags.series import (
+    DECIMAL_POINT,
     MISSING,
-    PLAIN_NUMBERS,
     DateSeries,
     NumberFormat,
     NumberSeries,
@@ -71,17 +71,17 @@ class ColumnOptions:
     date: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
     keep: tuple[str, ...] = ()
-    number_format: NumberFormat = PLAIN_NUMBERS
+    number_format: NumberFormat = DECIMAL_POINT
     each_row: bool = False
 
     @classmethod
     def of(
         cls,
-        only: Any,
-        drop: Any,
-        categorical: Any,
-        date: Any,
-        exclude_text: bool,
+        only: Any = None,
+        drop: Any = (),
+        categorical: Any = (),
+        date: Any = (),
+        exclude_text: bool = False,
         keep: Any = (),
         decimal: str = ".",
         thousands: str | None = None,
@@ -89,20 +89,14 @@ class ColumnOptions:
     ) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries."""
         parts = date if isinstance(date, Mapping) else dict.fromkeys(_names(date, "columns of dates"), ())
-        found = {str(name): _names(some, "parts of a date") for name, some in parts.items()}
-        for name, some in found.items():
-            for part in some:
-                if part not in DATE_PARTS:
-                    raise ParameterError(
-                        f"Unknown part {part!r} of the date {name!r}; choose from {listed(DATE_PARTS)}."
-                        f"{did_you_mean(part, DATE_PARTS)}"
-                    )
+        dates = {str(name): _names(some, "parts of a date") for name, some in parts.items()}
+        for name, part in ((name, part) for name, some in dates.items() for part in some):
+            known_name("part", part, DATE_PARTS, f"of the date {name!r}")
         only = None if only is None else _names(only, "feature columns")
         all_different(only or (), "column")
-        number_format = NumberFormat(decimal, thousands)
-        left_out, kept = _names(drop, "columns to drop"), _names(keep, "columns to keep")
-        texts = _names(categorical, "columns")
-        return cls(only, left_out, texts, found, bool(exclude_text), kept, number_format, bool(each_row))
+        lists = (_names(drop, "columns to drop"), _names(categorical, "columns"))
+        marks, kept = NumberFormat(decimal, thousands), _names(keep, "columns to keep")
+        return cls(only, *lists, dates, bool(exclude_text), kept, marks, bool(each_row))
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -117,21 +111,20 @@ class ColumnOptions:
 
     def check(self, names: Iterable[str], apart: Sequence[str]) -> None:
         """Raise if a column that is named does not exist, is the bag or the label, or is both used and left out."""
-        names = list(names)
+        known = [name for name in names if name not in apart]
         for name in self.named:
             if name in apart and name in self.drop:
                 raise InputError(f"Column {name!r} is the bag or the label and cannot be dropped.")
             if name in apart:
                 raise InputError(f"Column {name!r} must occur only once and cannot also be a feature.")
-            if name not in names:
-                known = [other for other in names if other not in apart]
+            if name not in known:
                 raise InputError(
                     f"There is no column {name!r}; choose from {listed(known)}.{did_you_mean(name, known)}"
                 )
-        for names, what in ((self.drop, "dropped"), (self.keep, "kept apart")):
-            for name in names:
-                if name in (*(self.only or ()), *self.categorical, *self.date):
-                    raise InputError(f"Column {name!r} cannot be both used and {what}: name it once.")
+        used = {*(self.only or ()), *self.categorical, *self.date}
+        for name, what in (*((name, "dropped") for name in self.drop), *((name, "kept apart") for name in self.keep)):
+            if name in used:
+                raise InputError(f"Column {name!r} cannot be both used and {what}: name it once.")
 
 
 NO_OPTIONS = ColumnOptions()
@@ -225,7 +218,7 @@ class Source:
         """Return what is known of an instance: its line or row, and the columns that are not features."""
         found: dict[str, Any] = {self.place: int(self.rows[instance])}
         for name, values in self.extra.items():
-            value = _plain_value(values[instance])
+            value = _json_value(values[instance])
             if value is not None and value != "":
                 found[name] = value
         return found
@@ -236,19 +229,16 @@ class Source:
         shown = [f"{self.place} {facts.pop(self.place)}"]
         dates = [name for name in facts if self.extra[name].dtype.kind == "M"]
         for name, value in sorted(facts.items(), key=lambda fact: fact[0] not in dates):  # dates first
-            if name in dates:
-                shown.append(str(value) if len(dates) == 1 else f"{name} {value}")
-            elif isinstance(value, str):
+            if isinstance(value, str) and name not in dates:
                 line = " ".join(value.split())
-                shown.append(
-                    f"{name} {(line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 3].rstrip() + '...')!r}"
-                )
-            else:
-                shown.append(f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}")
+                value = repr(line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 3].rstrip() + "...")
+            elif isinstance(value, float):
+                value = f"{value:.12g}"
+            shown.append(value if [name] == dates else f"{name} {value}")
         return ", ".join(shown)
 
 
-def _plain_value(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return a value as JSON and people write it; None if it is missing."""
     if isinstance(value, np.datetime64):
         return None if np.isnat(value) else date_text(float(days_since_1970(np.array([value]))[0]))
@@ -330,23 +320,17 @@ class Table:
 def _frame_labels(column: Any, name: Hashable, number_format: NumberFormat) -> Array:
     """Return labels, as numbers if they are numbers in the format that the user chose."""
     found = arrays.as_array(column)
-    if found.dtype.kind not in "OUS" or number_format == PLAIN_NUMBERS:
+    if found.dtype.kind not in "OUS" or number_format == DECIMAL_POINT:
         return found
     series = as_series(found, name)
     series = series.parse_numbers(number_format) if isinstance(series, TextSeries) else series
     return series.numbers if isinstance(series, NumberSeries) else found
 
 
-class Features(NamedTuple):
-    """The features of the rows of a table."""
-
-    instances: Array
-    columns: Columns
-    source: Source
-
-
-def features_of(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None) -> Features:
-    """Return the features of a table.
+def features_of(
+    table: Table, options: ColumnOptions = NO_OPTIONS, columns: Columns | None = None
+) -> tuple[Array, Columns, Source]:
+    """Return the features of the rows of a table, what they mean, and where they come from.
 
     ``columns``: the features to make, as they were made from another table; ``options`` then only drops.
     """
@@ -376,7 +360,7 @@ def features_of(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Colu
         for name, values in series.items()
         if name in options.keep or (name not in used_as_they_are and not _is_idle(values))
     }
-    return Features(instances, encoded, dataclasses.replace(table.source, extra=extra, unused=unused))
+    return instances, encoded, dataclasses.replace(table.source, extra=extra, unused=unused)
 
 
 def infer_columns(
@@ -439,24 +423,16 @@ def _infer_column(table: Table, name: str, bag_of_row: Array, options: ColumnOpt
     if name in options.categorical:
         return [_category(name, values.as_text())]
     named = options.only is not None and name in options.only
-    if isinstance(values, NumberSeries):
-        return _of_numbers(name, values, bag_of_row, named=named)
-    if isinstance(values, DateSeries):
-        if np.isnat(values.moments).all():
-            return Unused(name, "it is empty")
-        return _of_date(name, values, bag_of_row, ())
-    return _of_text(table, name, values, bag_of_row, options, named=named)
-
-
-def _of_numbers(name: str, values: NumberSeries, bag_of_row: Array, *, named: bool) -> list[Column] | Unused:
-    if values.unit == HOUR:
+    if isinstance(values, TextSeries):
+        return _of_text(table, name, values, bag_of_row, options, named=named)
+    if isinstance(values, NumberSeries) and values.unit == HOUR:
         return [Column(name, "hour")]
-    if np.isnan(values.numbers).all() and not named:
+    if arrays.missing(values.to_array()).all() and not (named and isinstance(values, NumberSeries)):
         return Unused(name, "it is empty")
+    if isinstance(values, DateSeries):
+        return _of_date(name, values, bag_of_row, ())
     why = "" if named else why_identifier(name, values.numbers, bag_of_row)
-    if why:
-        return Unused(name, why, "features")
-    return [Column(name)]
+    return Unused(name, why, "features") if why else [Column(name)]
 
 
 def _of_text(
@@ -464,22 +440,20 @@ def _of_text(
 ) -> list[Column] | Unused:
     if not values.distinct:
         return Unused(name, "it is empty")
-    clock = values.as_hours()
-    if clock is not None:
+    if values.as_hours() is not None:
         return [Column(name, "hour")]
     moments = values.as_dates()
     if not isinstance(moments, str):
         return _of_date(name, values, bag_of_row, ())
     _check_numbers(table, name, values, options.number_format, named=named)
-    n_rows, n_distinct = int((values.codes >= 0).sum()), len({*map(category_key, values.distinct)})
-    few = n_distinct <= MOST_CATEGORIES and n_distinct <= max(n_rows // 2, 2)
     if named:
         return [_category(name, values)]
     if options.exclude_text:
         return Unused(name, "text", "categorical")
+    n_rows, n_distinct = int((values.codes >= 0).sum()), len({*map(category_key, values.distinct)})
     if n_distinct == 1:
         return Unused(name, f"always {category_name(values.distinct[0])[:40]!r}", "categorical")
-    if few:
+    if n_distinct <= min(MOST_CATEGORIES, max(n_rows // 2, 2)):
         return [_category(name, values)]
     if mostly_dates(values.distinct):
         return Unused(name, f"dates, but {moments}")
@@ -503,7 +477,7 @@ def _check_numbers(
     """
     known = np.array([value.lower() not in MISSING for value in values.distinct])
     foreign = known & np.array([number_format.is_foreign(value) for value in values.distinct])
-    plain = number_format == PLAIN_NUMBERS
+    plain = number_format == DECIMAL_POINT
     number = np.array(
         [is_number(value) if plain else number_format.parse(value) is not None for value in values.distinct]
     )
@@ -524,7 +498,7 @@ def _check_numbers(
 
 def not_a_number(text: str, advice: str = "", name: str | None = None) -> str:
     """Return what is wrong with text in a column of numbers, and what to do about it."""
-    if not advice and PLAIN_NUMBERS.is_foreign(text):
+    if not advice and DECIMAL_POINT.is_foreign(text):
         advice = "write numbers with a decimal point, and without separators and signs"
     if not advice and text.startswith(("<", ">", "≤", "≥")):
         advice = "replace limits by numbers, for instance by the limit itself or half of it, or leave such fields empty"
@@ -574,25 +548,10 @@ def _of_date(name: str, values: Series, bag_of_row: Array, parts: Sequence[str])
 
 def why_identifier(name: str, numbers: Array, bag_of_row: Array) -> str:
     """Return why numbers only tell rows or bags apart; empty if they do not."""
-    if _is_identifier(name, numbers, bag_of_row):
-        return "an identifier"
-    return "it numbers the rows" if _counts_rows(numbers) else ""
-
-
-def _counts_rows(numbers: Array) -> bool:
-    """Return whether numbers count all rows of a table in their order, from 0 or 1, and there are not just a few."""
-    if len(numbers) < _FEWEST_COUNTED or numbers[0] not in (0, 1):
-        return False
-    return bool((numbers == numbers[0] + np.arange(len(numbers))).all())
-
-
-def _is_identifier(name: str, numbers: Array, bag_of_row: Array) -> bool:
-    """Return whether numbers only tell rows or bags apart: whole, all different, and called an id."""
-    if not (_IDENTIFIER.fullmatch(name) or _CAMEL_IDENTIFIER.fullmatch(name)):
-        return False
     known = numbers[~np.isnan(numbers)]
-    if (known != np.floor(known)).any():
-        return False
-    distinct = len(np.unique(known))
-    n_bags = len(np.unique(bag_of_row))
-    return distinct == len(known) or distinct >= n_bags
+    named = _IDENTIFIER.fullmatch(name) or _CAMEL_IDENTIFIER.fullmatch(name)
+    whole = bool(named) and (known == np.floor(known)).all()
+    if whole and len(np.unique(known)) >= min(len(known), len(np.unique(bag_of_row))):
+        return "an identifier"
+    counts = len(numbers) >= _FEWEST_COUNTED and numbers[0] in (0, 1)
+    return "it numbers the rows" if counts and (numbers == numbers[0] + np.arange(len(numbers))).all() else ""

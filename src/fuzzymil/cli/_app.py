@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
+import inspect
 import warnings
 from collections.abc import Callable
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,14 +18,13 @@ from fuzzymil._utils import memory, storage
 from fuzzymil._utils.errors import InputError, ModelFileError, ParameterError, RescuedError
 from fuzzymil._version import __version__
 from fuzzymil.cli._console import fail, in_options, note
-from fuzzymil.cli._options import expand_groups
 from fuzzymil.cli._streams import OutputError
 
 LEARN, USE, MORE, DATA = "Learn rules", "Use a model", "Examples and benchmarks", "Data"
 """Panels of the help: ``@app.command(rich_help_panel=LEARN)`` puts a command into one."""
 
 
-class _PlainHelp:
+class _Help:
     """A command whose help shows what to write, not the types of Python: no ``<bool>`` after a flag."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -35,7 +37,7 @@ class _PlainHelp:
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
-class Command(_PlainHelp, TyperCommand):
+class Command(_Help, TyperCommand):
     """One command."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -46,24 +48,56 @@ class Command(_PlainHelp, TyperCommand):
             return super().invoke(ctx)
 
 
-class Group(_PlainHelp, TyperGroup):
+class Group(_Help, TyperGroup):
     """Several commands."""
 
 
 class Application(typer.Typer):
-    """A group of commands, to which modules add theirs."""
+    """A group of commands, to which modules add theirs: the docstring is the help, and ends in examples."""
 
     def command(
         self, name: str | None = None, *, cls: type[TyperCommand] | None = Command, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Return a decorator that adds a function as a command."""
-        add = super().command(name, cls=cls, **settings)
+        add = super().command
 
         def register(command: CommandFunctionType) -> CommandFunctionType:
-            add(expand_groups(command))
+            about, _, lines = (inspect.getdoc(command) or "").partition("\n\nExamples\n--------\n")
+            shown = [f"  {line.strip()}" for line in lines.splitlines()]
+            epilog = "\n\n".join(["Examples:" if len(shown) > 1 else "Example:", *shown]) if shown else None
+            add(name, cls=cls, help=about, epilog=epilog, **settings)(_expand_groups(command))
             return command
 
         return register
+
+
+def _expand_groups(command: CommandFunctionType) -> CommandFunctionType:
+    """Return a command in which a parameter that is a group of options has become these options."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    groups: dict[str, Any] = {each.name: each.annotation for each in own if dataclasses.is_dataclass(each.annotation)}
+    found: list[inspect.Parameter] = []
+    for each in own:
+        kind = groups.get(each.name)
+        if kind is None:
+            found.append(each.replace(kind=each.KEYWORD_ONLY))
+            continue
+        hints = get_type_hints(kind, include_extras=True)
+        for field in dataclasses.fields(kind):
+            found.append(
+                inspect.Parameter(field.name, each.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+            )
+
+    @functools.wraps(command)
+    def run(**given: Any) -> Any:
+        made = {
+            name: kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
+            for name, kind in groups.items()
+        }
+        return command(**given, **made)
+
+    run.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in found}
+    return run  # type: ignore[return-value]
 
 
 class Commands(Group):
@@ -126,11 +160,6 @@ app = Application(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def examples(*commands: str) -> str:
-    r"""Return the epilog of a command's help."""
-    return "\n\n".join(["Examples:" if len(commands) > 1 else "Example:", *(f"  {command}" for command in commands)])
 
 
 def _show_version(wanted: bool) -> None:

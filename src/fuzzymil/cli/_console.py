@@ -30,16 +30,11 @@ STANDARD = Path("-")
 STANDARD_INPUT = "standard input"
 
 # The library's messages name its parameters; on the command line they are options.
-_OPTIONS = {
-    **{name: f"--{name.replace('_', '-')}" for name in ("bag", "label", "format", "drop", "categorical", "date")},
-    **{name: f"--{name}" for name in ("decimal", "thousands", "encoding")},
-    **{name: f"--{name.replace('_', '-')}" for name in ("folder", "init", "n_rules")},
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in ("max_conditions", "alpha", "order", "max_epochs", "learning_rate")
-    },
-    **{name: f"--set {name}" for name in ("missing", "standardize")},
-}
+_NAMES = (
+    "bag label format drop categorical date decimal thousands encoding folder init n_rules max_conditions alpha order"
+)
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in f"{_NAMES} max_epochs learning_rate".split()}
+_OPTIONS |= {"features": "--only", "keep": "--group", "missing": "--set missing", "standardize": "--set standardize"}
 _VALUE = r"(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)|(?P<mark>'[^\w']'|\"'\")"
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|{_VALUE})?")
 
@@ -74,16 +69,16 @@ def emit(text: str, *, end: str = "\n") -> None:
 
 def emit_json(value: Any, path: Path | None = None) -> None:
     """Write a result as JSON, by default to standard output; NaN and infinities become null."""
-    write_text(path, json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
+    write_text(path, json.dumps(_json_value(value), indent=1, ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # NumPy's numbers and arrays
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
@@ -111,26 +106,12 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
     if not is_terminal():
         yield lambda title, done, total: None
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("elapsed,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    time = (rich.TimeElapsedColumn(), "elapsed,", rich.TimeRemainingColumn(), "left")
+    columns = ("{task.description}", rich.BarColumn(), rich.MofNCompleteColumn(), *time)
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def show(title: str, done: int, total: int) -> None:
@@ -143,16 +124,14 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 
 @contextlib.contextmanager
 def working(title: str, *, quick: bool = False) -> Iterator[None]:
-    """Show on a terminal that something without countable steps goes on, and for how long, unless it is quick."""
+    """Show on a terminal that something without countable steps goes on, unless it is quick."""
     if quick or not is_terminal():
         yield
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.markup import escape
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(title, total=None)
+    with Console(stderr=True).status(escape(title)):
         yield
 
 

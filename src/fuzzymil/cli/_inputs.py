@@ -24,7 +24,7 @@ from fuzzymil._utils.errors import (
     listed,
 )
 from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, check_not_input, emit, is_pipe, local_copy, note, working
-from fuzzymil.cli._options import NewData, TrainingData, listed_names
+from fuzzymil.cli._options import NewData, split_names
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags, BagStream
@@ -34,75 +34,48 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------- columns
 
-
 _ENDINGS_OF_DATA = (".csv", ".tsv", ".data", ".arff", ".mat", ".parquet", ".gz", ".bz2", ".xz")
 _FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"([^"]*)"')  # how the JSON files of this library begin
 
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """What the user, or a model file, says about the columns of a table; None where unknown."""
+    """The arguments of `read_bags` that the user, or a model file, gives; None where unknown."""
 
     bag: str | int | None = None
     label: str | int | None = None
     drop: tuple[str, ...] = ()
-    only: tuple[str, ...] | None = None
+    features: tuple[str, ...] | None = None
     categorical: tuple[str, ...] = ()
     date: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     exclude_text: bool = False
-    seen: tuple[str, ...] = ()  # all columns of the training data, used or not
     keep: tuple[str, ...] = ()
     decimal: str | None = None
     thousands: str | None = None  # "": none, whatever it was in the training data
     encoding: str | None = None
     format: str | None = None
     each_row: bool = False
+    seen: tuple[str, ...] = ()  # all columns of the training data, used or not
 
     @classmethod
-    def of(cls, said: NewData) -> Columns:
-        """Return the columns that options name; a number is a position, and commas separate columns.
+    def of(cls, said: NewData, group: str | None = None) -> Columns:
+        """Return the columns that options name; a number is a position, and commas separate columns."""
+        found = dict(vars(said))
+        for role in ("bag", "label"):
+            if found[role] is not None and found[role].isdecimal():
+                found[role] = int(found[role])
+        if "only" in found:
+            drop, only, categorical, dates = (found.pop(name) for name in ("drop", "only", "categorical", "date"))
+            found |= {"drop": split_names(drop), "categorical": split_names(categorical), "date": {}}
+            found["features"] = None if only is None else split_names(only)
+            for text in split_names(dates):
+                name, equals, parts = text.rpartition("=")
+                found["date"] |= {name: tuple(parts.split("+"))} if equals else {text: ()}
+        return cls(**found, keep=() if group is None else (group,))
 
-        Examples
-        --------
-        >>> from fuzzymil.cli._options import TrainingData
-        >>> said = Columns.of(TrainingData("user", "3", drop=["date,url"], date=["signup=date+weekday,visit"]))
-        >>> said.bag, said.label, said.drop, said.date
-        ('user', 3, ('date', 'url'), {'signup': ('date', 'weekday'), 'visit': ()})
-        """
-        bag, label = (int(text) if text is not None and text.isdecimal() else text for text in (said.bag, said.label))
-        names = ("decimal", "thousands", "encoding", "format")
-        plain = cls(bag, label, **{name: getattr(said, name) for name in names})
-        if not isinstance(said, TrainingData):
-            return plain
-        dates = {}
-        for text in listed_names(said.date):
-            name, equals, parts = text.rpartition("=")
-            dates[name if equals else text] = tuple(parts.split("+")) if equals else ()
-        return dataclasses.replace(
-            plain,
-            drop=listed_names(said.drop),
-            only=None if said.only is None else listed_names(said.only),
-            categorical=listed_names(said.categorical),
-            date=dates,
-            exclude_text=said.exclude_text,
-        )
-
-    def wishes(self) -> dict[str, Any]:
-        """Return the arguments of `read_bags` that choose features."""
-        return {
-            "drop": self.drop,
-            "features": self.only,
-            "categorical": self.categorical,
-            "date": self.date,
-            "exclude_text": self.exclude_text,
-            "keep": self.keep,
-            "each_row": self.each_row,
-            **self.notation(),
-        }
-
-    def notation(self) -> dict[str, str]:
-        """Return the arguments of `read_bags` that say how numbers are written, if they are written unusually."""
-        return {name: mark for name in ("decimal", "thousands") if (mark := getattr(self, name))}
+    def arguments(self, *names: str) -> dict[str, Any]:
+        """Return some arguments of `read_bags`, as far as they are known."""
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
 
 
 # ---------------------------------------------------------------------- model files, and files of rules
@@ -122,13 +95,13 @@ def read_model(path: Path, *, to_answer: bool = False) -> tuple[Any, Columns]:
             f"mi-anfis --init {path} -o model.json. predict, explain and plot use rules as they are: fuzzymil predict "
             f"{path} data.csv."
         )
+    from fuzzymil import estimators
+
     with local_copy(path) as file:
         document = _document(file, json.MODEL)
-        model = _load_for_answers(document, str(file)) if to_answer else None
+        model = estimators.SavedModel.of(document, name=str(file)) if to_answer else None
         if model is None:
-            from fuzzymil.estimators import model_from_dict
-
-            model = model_from_dict(document, name=str(file))
+            model = estimators.model_from_dict(document, name=str(file))
     return model, _columns_of(document.get("extra"))
 
 
@@ -142,39 +115,26 @@ def class_and_output(model: Any, wanted: str) -> tuple[Any, int | None]:
 
     Of two classes, a single output is about the positive one.
     """
-    classes = getattr(model, "classes_", None)
-    if classes is None:
+    if not hasattr(model, "classes_"):
         raise ParameterError("--class is for models of classes; this one predicts numbers.")
-    names = classes.tolist()
-    known_name("class", wanted, list(map(str, names)))
-    place = list(map(str, names)).index(wanted)
+    names = {str(name): name for name in model.classes_.tolist()}
+    known_name("class", wanted, names)
     if len(output_names(model)) > 1:
-        return names[place], place
-    return names[place], 0 if names[place] == model.pos_label_ else None
-
-
-def _load_for_answers(document: dict[str, Any], name: str) -> Any:
-    from fuzzymil.estimators import SavedModel
-
-    return SavedModel.of(document, name=name)
+        return names[wanted], list(names).index(wanted)
+    return names[wanted], 0 if names[wanted] == model.pos_label_ else None
 
 
 def _columns_of(extra: Any) -> Columns:
     """Return the columns that a model file names; whatever else it has in their place is ignored."""
     found = extra.get("columns") if isinstance(extra, dict) else None
-    columns = found if isinstance(found, dict) else {}
-    bag, label = (
-        name if isinstance(name, str | int) and not isinstance(name, bool) else None
-        for name in (columns.get("bag"), columns.get("label"))
-    )
-    drop, seen = (
-        tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
-        for names in (columns.get("drop"), columns.get("seen"))
-    )
-    decimal, thousands = (
-        mark if isinstance(mark, str) else None for mark in (columns.get("decimal"), columns.get("thousands"))
-    )
-    return Columns(bag, label, drop, seen=seen, decimal=decimal, thousands=thousands)
+    kinds: dict[str, Any] = {"bag": str | int, "label": str | int, "drop": list, "seen": list}
+    kinds |= {"decimal": str, "thousands": str}
+    known: dict[str, Any] = {
+        name: tuple(filter(lambda each: isinstance(each, str), value)) if kind is list else value
+        for name, kind in kinds.items()
+        if isinstance(found, dict) and isinstance(value := found.get(name), kind)
+    }
+    return Columns(**known)
 
 
 def holds_rules(path: Path) -> bool:
@@ -241,8 +201,8 @@ def save(model: Any, path: Path, columns: Columns) -> None:
     """Write a model with the columns of its training data, which other commands then use by default."""
     from fuzzymil.estimators import model_to_dict, save_model
 
-    known = {"bag": columns.bag, "label": columns.label, "drop": list(columns.drop), "seen": list(columns.seen)}
-    extra = {"columns": known | columns.notation()}
+    known = {name: getattr(columns, name) for name in ("bag", "label", "drop", "seen")}
+    extra = {"columns": known | columns.arguments("decimal", "thousands")}
     if path == STANDARD:
         text = json.dumps(model_to_dict(model, extra=extra), indent=1, allow_nan=False, ensure_ascii=False)
         try:
@@ -255,7 +215,6 @@ def save(model: Any, path: Path, columns: Columns) -> None:
 
 # ---------------------------------------------------------------------- bags
 
-_IGNORED = "Ignoring columns that the model was not trained on: {}."
 _LARGE = 20_000_000  # bytes that take more than a moment to read
 
 
@@ -268,93 +227,54 @@ class Source:
     guess: Guess
     columns: Columns
 
-    def matched(self, model: Any) -> Bags:
-        """Return the bags with the model's features, in its order; other columns are ignored."""
-        if isinstance(model, RuleFile):
-            return model.matched(self)
-        known = getattr(model, "feature_names_in_", None)
-        names = self.bags.feature_names
-        if hasattr(model, "columns_") and self.bags.columns is not None:
-            self._report_spare(model.columns_)
-            self._check_absent(model.columns_, model.columns_.names, "the model was trained on")
-            return self.bags.align(model.columns_)
-        if known is None or names is None or tuple(known) == names:
-            return self.bags  # the model itself reports what is wrong with them
-        absent = [name for name in known if name not in names]
-        if absent:
-            raise InputError(
-                f"{self.name} has no column {absent[0]!r}, which the model was trained on. The model needs "
-                f"{listed(known)}; the file has {listed(names)}.{did_you_mean(absent[0], names)}"
-            )
-        spare = [name for name in names if name not in known]
-        if spare:
-            note(_IGNORED.format(listed(spare)))
-        places = [names.index(name) for name in known]
-        return self.bags.map_instances(lambda instances: instances[:, places], [*map(str, known)])
+    def matched(self, model: Any, *, to_answer: bool = False, quiet: bool = False) -> Bags:
+        """Return the bags with the model's features, in its order; other columns are ignored.
 
-    def readable(self, model: Any, *, quiet: bool = False) -> Bags:
-        """Return the bags for a model to answer; unlike `matched`, they may lack features that no rule reads.
-
-        What they lack is reported unless this is ``quiet``.
+        ``to_answer``: features that no rule reads may be missing from the file, which is reported unless ``quiet``.
         """
         from fuzzymil.estimators.inputs import trained_on
+        from fuzzymil.rules import activations
 
-        known = trained_on(model)
-        if known is None or self.bags.columns is None or not hasattr(model, "used_features_"):
-            return self.matched(model)
-        absent = dict.fromkeys(each.source for each in known if each.name not in self.bags.names)
-        if not absent:
-            return self.matched(model)
-        self._check_absent(known, model.used_features_, "rules read")
+        known, bags = trained_on(model), _with_columns(self.bags)
+        own = bags.columns
+        if isinstance(model, RuleFile):
+            if known is not None and own is not None:
+                self.check_absent(known, known.names, "the rules need")
+            return activations.matched(model.rules, bags)
+        if known is None or own is None:
+            return bags  # the model itself reports what is wrong with them
+        absent = dict.fromkeys(each.source for each in known if each.name not in own.names)
+        unread = to_answer and absent and hasattr(model, "used_features_")
+        needed = model.used_features_ if unread else known.names
+        self.check_absent(known, needed, "rules read" if unread else "the model was trained on")
         if not quiet:
-            self._report_spare(known)
-            noun, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
-            note(f"{self.name} has no {noun} {listed(absent)}; no rule reads {them}.")
-        return self.bags
+            from fuzzymil.datasets.formats import INSTANCE_LABEL
 
-    def _report_spare(self, known: Features) -> None:
-        there = [*(self.bags.columns or known).sources, *(() if self.bags.source is None else self.bags.source.extra)]
-        expected = {*known.sources, *self.columns.seen, *self.columns.keep}
-        spare = [name for name in dict.fromkeys(there) if name not in expected]
-        if spare:
-            note(_IGNORED.format(listed(spare)))
+            expected: set[object] = {*known.sources, *self.columns.seen, *self.columns.keep, *self.columns.drop}
+            expected |= {self.guess.bag, self.guess.label, INSTANCE_LABEL}
+            spare = [name for name in self.guess.names or own.sources if name not in expected]
+            if spare:
+                note(f"Ignoring columns that the model was not trained on: {listed(spare)}.")
+            if absent:
+                noun, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
+                note(f"{self.name} has no {noun} {listed(absent)}; no rule reads {them}.")
+        return bags if absent else bags.align(known)
 
-    def _check_absent(self, columns: Features, needed: Collection[str], why: str) -> None:
+    def check_absent(self, known: Features, needed: Collection[str], why: str) -> None:
         """Raise if the file has no column for a feature that is needed."""
-        names = self.bags.names
-        for column in columns:
-            if column.name in needed and column.name not in names:
-                every = dict.fromkeys(each.source for each in columns if each.name in needed)
-                extra = () if self.bags.source is None else self.bags.source.extra
-                has = list(dict.fromkeys([*(each.source for each in self.bags.columns or ()), *extra]))
-                raise InputError(
-                    f"{self.name} has no column {column.source!r}, which {why}. The model needs {listed(every)}; the "
-                    f"file has {listed(has)}.{did_you_mean(column.source, has)}"
-                )
-
-
-def complete(bags: Bags, model: Any) -> Bags:
-    """Return bags; raise on missing values if the model does not accept any."""
-    if getattr(model, "missing", "ignore") == "error":
-        bags.require_complete("Fill it in, or fit the model with --set missing=median.")
-    return bags
+        absent = next((each for each in known if each.name in needed and each.name not in self.bags.names), None)
+        if absent is not None:
+            every = dict.fromkeys(each.source for each in known if each.name in needed)
+            has = self.guess.names or self.bags.names
+            raise InputError(
+                f"{self.name} has no column {absent.source!r}, which {why}. The columns needed are {listed(every)}; "
+                f"the file has {listed(has)}.{did_you_mean(absent.source, has)}"
+            )
 
 
 def summary(bags: Any) -> str:
     """Return the size of bags, or of a Parquet file with bags."""
-
-    def counted(n: int, what: str) -> str:
-        return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-    sizes = getattr(bags, "sizes", None)  # unknown until a Parquet file is read
-    per_bag = ""
-    if sizes is not None and len(sizes):
-        low, high = int(sizes.min()), int(sizes.max())
-        per_bag = f" ({low if low == high else f'{low}-{high}'} per bag)"
-    n_features = bags.n_features if sizes is not None else len(bags.feature_names)
-    parts = f", in {counted(bags.n_parts, 'part')}" if sizes is None else ""
-    instances = counted(bags.n_instances, "instance")
-    return f"{counted(bags.n_bags, 'bag')}, {instances}{per_bag}, {counted(n_features, 'feature')}{parts}"
+    return repr(bags).partition("(")[2].removesuffix(")")
 
 
 def read_data(
@@ -380,17 +300,12 @@ def read_data(
         used, guess = _guess(file, columns, remembered, model)
         if labels and FORMATS[guess.format].has_columns and guess.label is None:
             raise InputError(_unlabeled(name, guess, remembered))
-        for wanted in used.keep:
-            if guess.names and wanted not in guess.names:
-                raise InputError(
-                    f"{name} has no column {wanted!r}; it has {listed(guess.names)}.{did_you_mean(wanted, guess.names)}"
-                )
         bags = _read(file, used, guess, model)
-        seen = used.seen or guess.names
     if labels and bags.labels is None:
         raise InputError(f"{name} has no labels, which this command needs.")
     _report(name, guess, used, bags, model, brief=brief)
-    return Source(name, bags, guess, dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=seen))
+    known = dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=used.seen or guess.names)
+    return Source(name, bags, guess, known)
 
 
 def read_both(
@@ -400,7 +315,7 @@ def read_both(
     check_apart(model, data)
     fitted, remembered = read_model(model, to_answer=to_answer)
     source = read_data(data, columns, remembered=remembered, model=fitted, labels=labels)
-    return fitted, source, complete(source.readable(fitted) if to_answer else source.matched(fitted), fitted)
+    return fitted, source, source.matched(fitted, to_answer=to_answer)
 
 
 def check_apart(model: Path, data: Path) -> None:
@@ -428,38 +343,28 @@ def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, mode
 
     Parameters are those of `read_data`, and the fitted model.
     """
-    from fuzzymil._utils.runtime import prefetch
-    from fuzzymil.bags import Column
-    from fuzzymil.bags import Columns as Features
-    from fuzzymil.datasets.formats.parquet import ParquetBags, ScatteredBagsError
+    from fuzzymil.datasets import stream_bags
+    from fuzzymil.datasets.formats.parquet import ScatteredBagsError
 
     with local_copy(path) as file:
         used, guess = _guess(file, columns, remembered, model)
         table = None
-        spare: list[str] = []
         if guess.format == "parquet" and not used.each_row and not _has_categories_or_dates(model):
-            spare = _spare(guess, used, model)
-            used = dataclasses.replace(used, drop=(*used.drop, *spare))
+            needed = {guess.bag, guess.label, *getattr(model, "feature_names_in_", guess.names)}
+            drop = [name for name in guess.names if name not in needed or name in used.drop]
             try:
-                table = ParquetBags(file, bag=used.bag, label=used.label, drop=used.drop)
+                table = stream_bags(file, **used.arguments("bag", "label"), drop=drop)
             except ScatteredBagsError:
                 note(f"The rows of a bag are not contiguous: reading all of {_file_name(path)} at once.")
-        parts: Iterable[Bags] = (
-            [_read(file, used, guess, model)] if table is None else prefetch(table.part, range(table.n_parts))
-        )
-        _report(_file_name(path), guess, used, parts[0] if isinstance(parts, list) else table, model)
-        if spare:
-            note(_IGNORED.format(listed(spare)))
+        parts: Iterable[Bags] = [_read(file, used, guess, model)] if table is None else table
+        _report(_file_name(path), guess, used, table or next(iter(parts)), model)
         for number, bags in enumerate(parts):
-            numbers = bags if table is None else bags.with_features(bags.instances, Features(map(Column, bags.names)))
-            source = Source(_file_name(path), numbers, guess, used)
-            yield complete(source.readable(model, quiet=number > 0), model)
+            yield Source(_file_name(path), bags, guess, used).matched(model, to_answer=True, quiet=number > 0)
 
 
 def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = None) -> tuple[BagStream, Source]:
     """Return labeled bags that are read part by part, and a source with the first part."""
-    from fuzzymil.bags import BagStream
-    from fuzzymil.datasets.formats.parquet import ParquetBags
+    from fuzzymil.datasets import stream_bags
 
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
@@ -470,9 +375,8 @@ def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = No
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
         raise InputError(_unlabeled(str(path), guess, None))
-    table = ParquetBags(path, bag=used.bag, label=used.label, drop=used.drop)
-    _report(str(path), guess, used, table)
-    stream = BagStream(table.part, table.n_parts)
+    stream = stream_bags(path, **used.arguments("bag", "label", "drop"))
+    _report(str(path), guess, used, stream)
     return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, used.drop))
 
 
@@ -487,29 +391,24 @@ def _guess(file: Path, columns: Columns, remembered: Columns | None = None, mode
     """
     if isinstance(model, RuleFile):
         columns = model.columns(file, columns)
-    if remembered is not None:
-        bag = remembered.bag if columns.bag is None else columns.bag
-        label = remembered.label if columns.label is None else columns.label
-        for attempt in (label, columns.label):
-            used = dataclasses.replace(columns, bag=bag, label=attempt, seen=remembered.seen)
-            with contextlib.suppress(ValueError):
-                guess = _guessed(file, used)
-                names = guess.names
-                drop = [name for name in (*remembered.drop, *used.drop) if name in names and name not in used.keep]
-                used = dataclasses.replace(used, drop=tuple(drop))
-                if guess.format == "csv":
-                    decimal = remembered.decimal if used.decimal is None else used.decimal
-                    thousands = remembered.thousands if used.thousands is None else used.thousands
-                    used = dataclasses.replace(used, decimal=decimal, thousands=thousands)
-                return used, guess
-    return columns, _guessed(file, columns)
+    if remembered is None:
+        return columns, _guess_format(file, columns)
+    bag = remembered.bag if columns.bag is None else columns.bag
+    for label in (remembered.label, None) if columns.label is None else (columns.label,):
+        used = dataclasses.replace(columns, bag=bag, label=label, seen=remembered.seen)
+        with contextlib.suppress(ValueError):
+            guess = _guess_format(file, used)
+            drop = [name for name in (*remembered.drop, *used.drop) if name in guess.names and name not in used.keep]
+            marks = ("decimal", "thousands") if guess.format == "csv" else ()
+            changes = {name: getattr(remembered, name) for name in marks if getattr(used, name) is None}
+            return dataclasses.replace(used, drop=tuple(drop), **changes), guess
+    return columns, _guess_format(file, columns)
 
 
-def _guessed(file: Path, columns: Columns) -> Guess:
+def _guess_format(file: Path, columns: Columns) -> Guess:
     from fuzzymil.datasets import guess_format
 
-    names = ("format", "bag", "label", "encoding", "each_row")
-    return guess_format(file, features=columns.only, **{name: getattr(columns, name) for name in names})
+    return guess_format(file, **columns.arguments("format", "bag", "label", "encoding", "each_row", "features"))
 
 
 def _has_categories_or_dates(model: Any) -> bool:
@@ -519,14 +418,23 @@ def _has_categories_or_dates(model: Any) -> bool:
 def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
     from fuzzymil.datasets import FORMATS, read_bags
 
-    wishes = used.wishes()
-    if FORMATS[guess.format].takes_options and hasattr(model, "columns_"):
-        wishes = {name: wishes[name] for name in ("drop", "keep", "each_row", *used.notation())}
-        wishes["columns"] = model.columns_
+    known = getattr(model, "columns_", None) if FORMATS[guess.format].takes_options else None
+    names = ["bag", "label", "encoding", "drop", "keep", "each_row", "decimal", "thousands"]
+    names += ["features", "categorical", "date", "exclude_text"] if known is None else []
     slow = file.is_file() and file.stat().st_size >= _LARGE
     with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedColumnsWarning)  # `_report` says it
-        return read_bags(file, format=guess.format, bag=used.bag, label=used.label, encoding=guess.encoding, **wishes)
+        return read_bags(file, format=guess.format, columns=known, **used.arguments(*names))
+
+
+def _with_columns(bags: Bags) -> Bags:
+    """Return bags whose features have a meaning if they have names: they are numbers, unless it is known better."""
+    from fuzzymil.bags import Column
+    from fuzzymil.bags import Columns as Features
+
+    if bags.columns is not None or bags.feature_names is None:
+        return bags
+    return bags.with_features(bags.instances, Features(map(Column, bags.names)))
 
 
 def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None, *, brief: bool = False) -> None:
@@ -546,17 +454,6 @@ def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None
 def _option(option: str, name: str) -> str:
     """Return what to say on the command line to use a column."""
     return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
-
-
-def _spare(guess: Guess, used: Columns, model: Any) -> list[str]:
-    """Return the columns that a model was not trained on, which need not be read."""
-    from fuzzymil.datasets.formats import INSTANCE_LABEL
-
-    known = getattr(model, "feature_names_in_", None)
-    if known is None:
-        return []
-    apart = {guess.bag, guess.label, INSTANCE_LABEL, *used.drop, *known}
-    return [name for name in guess.names if name not in apart]
 
 
 def _unlabeled(name: str, guess: Guess, remembered: Columns | None) -> str:
@@ -640,21 +537,7 @@ class RuleFile:
                 Column(each.name, "category" if each.categories else "number", tuple(each.categories))
                 for each in self.rules.variables
             )
-        return dataclasses.replace(columns, only=tuple(needed))
-
-    def matched(self, source: Source) -> Bags:
-        """Return bags with the features of the rules."""
-        from fuzzymil.rules.activations import matched
-
-        names = source.bags.feature_names
-        absent = [] if names is None else [name for name in self.feature_names_in_ if name not in names]
-        if absent:
-            raise InputError(
-                f"{source.name} has no column {absent[0]!r}, which the rules need. They need "
-                f"{listed(self.feature_names_in_)}; the file has {listed(names or ())}."
-                f"{did_you_mean(absent[0], names or ())}"
-            )
-        return matched(self.rules, source.bags)
+        return dataclasses.replace(columns, features=tuple(needed))
 
     def read(self, data: Path, columns: Columns) -> Bags:
         """Return the bags in a file with the features of the rules."""
@@ -664,11 +547,18 @@ class RuleFile:
 
     def tables(self, data: Path, columns: Columns) -> Iterator[dict[str, list[Any]]]:
         """Yield tables: a column of bags, or of rows if each is a bag, and one per output."""
-        found: collections.Counter[str] = collections.Counter()
+        import numpy as np
+
+        missing: collections.Counter[str] = collections.Counter()
         for bags in read_parts(data, columns, remembered=None, model=self):
-            found.update(self._missing_values(bags))
-            yield self._table(bags)
-        self._note_missing_values(found)
+            missing.update(self._missing_values(bags))
+            found = self.rules.infer(bags)
+            uncovered = np.asarray(found.uncovered).reshape(len(found.output), -1).any(axis=1)
+            if uncovered.any():
+                note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")
+            outputs = zip(self.rules.output_names, found.output.T.tolist(), strict=True)
+            yield {self.about: bags.ids.tolist(), **dict(outputs)}
+        self._note_missing_values(missing)
 
     def _missing_values(self, bags: Bags) -> dict[str, int]:
         """Return in how many bags a feature of conditions is missing, where the rules do not say what that means."""
@@ -676,24 +566,14 @@ class RuleFile:
 
         from fuzzymil.inference.membership import Missing
 
-        found = {}
         asked = {condition.variable for rule in self.rules.rules for condition in rule.conditions}
-        for place, variable in enumerate(self.rules.variables):
-            stated = variable.missing_values or any(isinstance(term, Missing) for term in variable.terms.values())
-            if variable.name in asked and not stated:
-                values = bags.select_features([place]).instances[:, 0]
-                found[variable.name] = int(np.logical_or.reduceat(np.isnan(values), bags.offsets[:-1]).sum())
-        return {name: count for name, count in found.items() if count}
-
-    def _table(self, bags: Bags) -> dict[str, list[Any]]:
-        import numpy as np
-
-        found = self.rules.infer(bags)
-        names = list(self.rules.output_names)
-        uncovered = np.asarray(found.uncovered).reshape(len(found.output), -1).any(axis=1)
-        if uncovered.any():
-            note(f"{int(uncovered.sum())} of {bags.n_bags} have an output that no rule concludes: its default.")
-        return {self.about: bags.ids.tolist(), **{name: found.output[:, k].tolist() for k, name in enumerate(names)}}
+        counts = np.logical_or.reduceat(np.isnan(bags.instances), bags.offsets[:-1]).sum(axis=0).tolist()
+        return {
+            variable.name: count
+            for variable, count in zip(self.rules.variables, counts, strict=True)
+            if count and variable.name in asked and not variable.missing_values
+            if not any(isinstance(term, Missing) for term in variable.terms.values())
+        }
 
     def _note_missing_values(self, found: Mapping[str, int]) -> None:
         """Say that missing values count as true, and what to do about it."""

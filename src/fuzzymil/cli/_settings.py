@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.cli._console import note
 from fuzzymil.cli._inputs import read_all_rules
+from fuzzymil.cli._options import option
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -43,12 +42,10 @@ class Task(StrEnum):
     regression = "regression"
 
 
-TaskOption = Annotated[
-    Task, typer.Option(metavar="TASK", help="classification, regression, or auto: whichever suits the labels.")
-]
+TaskOption = Annotated[Task, option("TASK", "classification, regression, or auto: whichever suits the labels.")]
 
 
-def chosen_task(task: Task, bags: Bags, part: str = "") -> Task:
+def infer_task(task: Task, bags: Bags, part: str = "") -> Task:
     """Return the task, inferred from the labels unless the user chose one, and report it."""
     import numpy as np
 
@@ -80,7 +77,7 @@ def setting_names(incomplete: str) -> Iterator[str]:
 
 
 def _model(help: str, metavar: str = "NUMBER", panel: str = "Model", **settings: Any) -> Any:
-    return typer.Option(metavar=metavar, help=help, rich_help_panel=panel, show_default=False, **settings)
+    return option(metavar, help, panel=panel, show_default=False, **settings)
 
 
 def _training(help: str, metavar: str = "NUMBER", **settings: Any) -> Any:
@@ -117,12 +114,12 @@ class Learner:
     n_estimators: Annotated[int | None, _model("Number of rule bases to average (default: 1).")] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "NAME=VALUE",
+            "Any other parameter of the estimator, such as loss=cross_entropy (repeatable).",
             "--set",
-            metavar="NAME=VALUE",
             autocompletion=setting_names,
-            help="Any other parameter of the estimator, such as loss=cross_entropy (repeatable).",
-            rich_help_panel="Model",
+            panel="Model",
         ),
     ] = None
     alpha: Annotated[
@@ -181,18 +178,23 @@ def estimator_class(method: Method, task: Task) -> Any:
 
 def known_settings(method: Method = Method.rules, task: Task = Task.classification) -> list[str]:
     """Return the names that ``--set`` accepts for a method."""
-    from fuzzymil.estimators import Operators, Training
-    from fuzzymil.estimators.experts import OPERATORS
-    from fuzzymil.learn.train import Constraints
+    kinds, more = [estimator_class(method, task)], []
+    if method in (Method.mi_anfis, Method.anfis):
+        from fuzzymil.estimators import Operators, Training
 
-    kinds = [estimator_class(method, task)]
-    kinds += [Operators, Training] if method in (Method.mi_anfis, Method.anfis) else []
-    kinds += [] if method is Method.rules else [Constraints]
-    names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET]
-    return [*names, *OPERATORS] if method is Method.mamdani else names
+        kinds += [Operators, Training]
+    if method is Method.mamdani:
+        from fuzzymil.estimators.experts import OPERATORS
+
+        more = [*OPERATORS]
+    if method is not Method.rules:
+        from fuzzymil.learn.train import Constraints
+
+        kinds.append(Constraints)
+    return [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET] + more
 
 
-def _parsed(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
+def _parse(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
     """Return settings written as ``name=value``, where a value is a number, true, false, none or text."""
     found: dict[str, Any] = {}
     for text in texts:
@@ -224,12 +226,9 @@ def _value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             number = kind(text)
-        except ValueError:
-            continue
-        if not math.isnan(number):
-            return number
+            return text if number != number else number
     return text
 
 
@@ -241,8 +240,6 @@ def new_estimator(
     ``options``: parameters by the names of options. ``texts``: more parameters, as ``name=value``. ``init``: the name
     of an initialization, or a file with rules or a model to train.
     """
-    from fuzzymil.estimators import network_parameters
-
     known = known_settings(method, task)
     found = dict(options)
     if method is Method.rules and "n_rules" in found:
@@ -253,12 +250,16 @@ def new_estimator(
             raise ParameterError(
                 f"--{name.replace('_', '-')} does not belong to --method {method.value}{other}: omit it."
             )
-    found = _with_constraints(found | _parsed(texts, known, f"of --method {method.value}"))
+    found |= _parse(texts, known, f"of --method {method.value}")
     if init is not None:
         found |= _start(method, init)
+    if method is not Method.rules:
+        found = _with_constraints(found)
     if method is Method.mamdani:
         found = _for_mamdani(task, found)
     elif method is not Method.rules:
+        from fuzzymil.estimators import network_parameters
+
         found = network_parameters(**found)
     return estimator_class(method, task)(**found, random_state=seed)
 
@@ -268,11 +269,9 @@ def _start(method: Method, init: str) -> dict[str, Any]:
     path = Path(init)
     if not (path.suffix or path.exists()):
         return {"init": init}
-
     rules = read_all_rules(path)[0]
     if rules.concludes_sets != (method is Method.mamdani):
-        other = Method.mi_anfis if method is Method.mamdani else Method.mamdani
-        what = "sets" if method is not Method.mamdani else "numbers"
+        what, other = ("sets", Method.mamdani) if rules.concludes_sets else ("numbers", Method.mi_anfis)
         raise ParameterError(f"The rules in {init} conclude {what}: use --method {other.value}.")
     return {"rules" if method is Method.mamdani else "init": rules}
 
@@ -282,10 +281,8 @@ def _for_mamdani(task: Task, settings: dict[str, Any]) -> dict[str, Any]:
     from fuzzymil.estimators import Training
     from fuzzymil.estimators.experts import OPERATORS
 
-    operators = {name: value for name, value in settings.items() if name in OPERATORS}
-    settings = {name: value for name, value in settings.items() if name not in OPERATORS}
-    if operators:
-        settings["operators"] = operators
+    operators = {name: settings.pop(name) for name in OPERATORS if name in settings}
+    settings |= {"operators": operators} if operators else {}
     rules = settings.get("rules")
     if rules is not None and "n_rules" in settings:
         raise ParameterError("--n-rules cannot apply to rules that are given with --init: omit it.")

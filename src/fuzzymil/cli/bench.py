@@ -7,11 +7,9 @@ import platform
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._app import MORE, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, note, progress
+from fuzzymil.cli._options import AsJson, option
 
 if TYPE_CHECKING:
     from fuzzymil.bags import Bags
@@ -22,22 +20,24 @@ SIZES = ((30, 5, 5), (100, 30, 10), (100, 166, 10))
 EPOCHS = 200
 
 
-@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil bench"))
+@app.command(rich_help_panel=MORE)
 def bench(
-    repeats: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Runs per measurement; the median is shown.")
-    ] = 3,
-    as_json: _options.AsJson = False,
+    repeats: Annotated[int, option("NUMBER", "Runs per measurement; the median is shown.", min=1)] = 3,
+    as_json: AsJson = False,
 ) -> None:
     """Measure training and prediction times on this machine, at a few data sizes.
 
     The first fit includes compilation and is shown separately; epochs and predictions are timed after it.
+
+    Examples
+    --------
+    fuzzymil bench
     """
     with progress() as show:
         rows: list[dict[str, Any]] = []
         for n_bags, n_features, n_rules in SIZES:
             show("Measuring", len(rows), len(SIZES))
-            rows.append(_measured(n_bags, n_features, n_rules, repeats))
+            rows.append(_measure(n_bags, n_features, n_rules, repeats))
     machine = _machine()
     if machine["load"] is not None and machine["load"] > machine["cores"]:
         note(f"Other programs are using this machine (load {machine['load']:.1f}): times are inflated.")
@@ -46,15 +46,12 @@ def bench(
         return
     emit(f"{machine['device']}, {machine['cores']} cores, Python {machine['python']}, JAX {machine['jax']}")
     emit("")
+    counts = ("n_bags", "n_instances", "n_features", "n_rules")
+    times = {"first_fit_s": ".2f", "epoch_ms": ".3f", "predict_bag_us": ".1f"}
     emit_table(
         ["bags", "instances", "features", "rules", "first fit (s)", "epoch (ms)", "predict per bag (us)"],
         [
-            [
-                *(str(row[name]) for name in ("n_bags", "n_instances", "n_features", "n_rules")),
-                f"{row['first_fit_s']:.2f}",
-                f"{row['epoch_ms']:.3f}",
-                f"{row['predict_bag_us']:.1f}",
-            ]
+            [*(str(row[name]) for name in counts), *(f"{row[name]:{digits}}" for name, digits in times.items())]
             for row in rows
         ],
         left=0,
@@ -62,25 +59,24 @@ def bench(
     emit(f"Medians of {repeats} runs with {EPOCHS} full-batch epochs. The first fit includes compilation.")
 
 
-def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
+def _measure(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[str, Any]:
     import numpy as np
 
     from fuzzymil.estimators import MIANFISClassifier, Training
 
     bags = _random_bags(n_bags, n_features)
-    first = _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=EPOCHS), random_state=0).fit(bags))
+
+    def fit(n_epochs: int) -> Any:
+        training = Training(max_epochs=n_epochs)
+        return MIANFISClassifier(n_rules, training=training, random_state=0).fit(bags)
+
+    first = _seconds(fit, EPOCHS)
     # A fit with no epochs takes the time of the initialization, which is not part of an epoch.
-    start = [
-        _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=0), random_state=0).fit(bags))
-        for _ in range(repeats + 1)
-    ][1:]
-    whole = [
-        _seconds(lambda: MIANFISClassifier(n_rules, training=Training(max_epochs=EPOCHS), random_state=0).fit(bags))
-        for _ in range(repeats)
-    ]
-    model = MIANFISClassifier(n_rules, training=Training(max_epochs=1), random_state=0).fit(bags)
+    start = [_seconds(fit, 0) for _ in range(repeats + 1)][1:]
+    whole = [_seconds(fit, EPOCHS) for _ in range(repeats)]
+    model = fit(1)
     model.predict(bags)
-    answers = [_seconds(lambda: model.predict(bags)) for _ in range(10 * repeats)]
+    answers = [_seconds(model.predict, bags) for _ in range(10 * repeats)]
     return {
         "n_bags": n_bags,
         "n_instances": bags.n_instances,
@@ -92,9 +88,9 @@ def _measured(n_bags: int, n_features: int, n_rules: int, repeats: int) -> dict[
     }
 
 
-def _seconds(work: Any) -> float:
+def _seconds(work: Any, given: Any) -> float:
     began = time.perf_counter()
-    work()
+    work(given)
     return time.perf_counter() - began
 
 

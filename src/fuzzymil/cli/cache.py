@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from fuzzymil._utils import programs
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._app import MORE, app
 from fuzzymil.cli._console import emit, emit_json
+from fuzzymil.cli._options import AsJson, option
 
 
-@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil cache", "fuzzymil cache --clear"))
+@app.command(rich_help_panel=MORE)
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all programs.")] = False,
-    as_json: _options.AsJson = False,
+    clear: Annotated[bool, option(None, "Remove all programs.", "--clear")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show where compiled programs are kept, or remove them.
 
     A program that trains a network is compiled once and kept, so that the next fit of similar size starts sooner.
     The environment variable FUZZYMIL_CACHE names another folder; FUZZYMIL_CACHE=off keeps nothing.
+
+    Examples
+    --------
+    fuzzymil cache
+    fuzzymil cache --clear
     """
     folder, obstacle = programs.folder(), programs.obstacle()
     found = programs.clear() if clear else programs.usage()

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil._utils.storage import own_names
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import DATA, Application, Group, app, examples
-from fuzzymil.cli._console import (
-    STANDARD,
-    check_folder,
-    check_not_input,
-    check_target,
-    emit,
-    emit_json,
-    emit_table,
-    is_terminal,
-    note,
-)
+from fuzzymil.cli import _console
+from fuzzymil.cli._app import DATA, Application, Group, app
+from fuzzymil.cli._console import STANDARD, emit, emit_json, emit_table, is_terminal, note
 from fuzzymil.cli._inputs import Columns, read_data, summary
-from fuzzymil.cli._settings import Task, TaskOption, chosen_task
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, argument, format_names, option
+from fuzzymil.cli._settings import Task, TaskOption, infer_task
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -49,47 +39,46 @@ def set_names(incomplete: str) -> list[str]:
     return [name for name in BENCHMARKS if name.startswith(incomplete)]
 
 
-@data.command("list", epilog=examples("fuzzymil data list"))
-def list_sets(as_json: _options.AsJson = False) -> None:
-    """List the benchmark datasets."""
-    import dataclasses
+@data.command("list")
+def list_sets(as_json: AsJson = False) -> None:
+    """List the benchmark datasets.
 
+    Examples
+    --------
+    fuzzymil data list
+    """
     from fuzzymil.datasets import BENCHMARKS
 
+    sets = [dataclasses.asdict(known) for known in BENCHMARKS.values()]
     if as_json:
-        emit_json([dataclasses.asdict(known) for known in BENCHMARKS.values()])
+        emit_json(sets)
         return
-    emit_table(
-        ["name", "title", "bags", "positive", "instances", "features"],
-        [
-            [
-                known.name,
-                known.title,
-                *(str(n) for n in (known.n_bags, known.n_positive, known.n_instances, known.n_features)),
-            ]
-            for known in BENCHMARKS.values()
-        ],
-        left=2,
-    )
+    shown = ("name", "title", "n_bags", "n_positive", "n_instances", "n_features")
+    rows = [[str(known[name]) for name in shown] for known in sets]
+    emit_table([name.removeprefix("n_") for name in shown], rows, left=2)
     note("License and reference: fuzzymil data describe NAME. Download: fuzzymil data fetch NAME.")
 
 
-@data.command(epilog=examples("fuzzymil data fetch musk1 musk2 -o data"))
+@data.command()
 def fetch(
     names: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME", help="Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names),
+        list[str], argument("NAME", "Datasets: musk1, musk2, fox, tiger, elephant.", autocompletion=set_names)
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the CSV files.")] = Path(
-        "."
-    ),
-    folder: _options.DataFolder = None,
-    as_json: _options.AsJson = False,
+    output: Annotated[Path, option("FOLDER", "Folder for the CSV files.", "--output", "-o")] = Path("."),
+    folder: Annotated[
+        Path | None, option("FOLDER", "Folder with the benchmark files (default: $FUZZYMIL_DATA, or download).")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Download benchmark datasets, verify them and write them as CSV."""
+    """Download benchmark datasets, verify them and write them as CSV.
+
+    Examples
+    --------
+    fuzzymil data fetch musk1 musk2 -o data
+    """
     from fuzzymil import datasets
 
-    check_folder(output)
+    _console.check_folder(output)
     for name in names:
         datasets.describe(name)  # check all names before fetching the first
     output.mkdir(parents=True, exist_ok=True)
@@ -105,46 +94,41 @@ def fetch(
         emit_json(written)
 
 
-@data.command(
-    epilog=examples(
-        "fuzzymil data describe visits.csv --bag user --label converted",
-        "fuzzymil data describe bags.svm --diagnose",
-        "fuzzymil data describe musk1",
-    )
-)
+@data.command()
 def describe(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA",
-            help="File with bags (- reads standard input), or the name of a benchmark dataset.",
+        argument(
+            "DATA",
+            "File with bags (- reads standard input), or the name of a benchmark dataset.",
             autocompletion=set_names,
-            show_default=False,
         ),
     ],
     *,
-    reading: _options.TrainingData,
+    reading: TrainingData,
     diagnosis: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            None,
+            "Whether to find out which bag problem the data pose (default: with --label).",
             "--diagnose/--no-diagnose",
-            help="Whether to find out which bag problem the data pose (default: with --label).",
-            show_default=False,
         ),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help=f"Show all features, not only the first {_MOST_FEATURES}.")
-    ] = False,
+    every: Annotated[bool, option(None, f"Show all features, not only the first {_MOST_FEATURES}.", "--all")] = False,
     task: TaskOption = Task.auto,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Summarize a file with bags, or a benchmark dataset.
 
     With --label, it also compares kinds of rules with simple methods on held-out bags: which bag problem do you have?
-    """
-    import dataclasses
 
+    Examples
+    --------
+    fuzzymil data describe visits.csv --bag user --label converted
+    fuzzymil data describe bags.svm --diagnose
+    fuzzymil data describe musk1
+    """
     from fuzzymil import datasets
     from fuzzymil.datasets import BENCHMARKS
 
@@ -158,11 +142,11 @@ def describe(
         emit(f"{known.title}: {counts}, {known.n_features} features")
         emit(f"License: {known.license}\nReference: {known.reference}\nHome: {known.home}")
         if bags is not None:
-            emit(f"\n{_diagnosed(bags, task, seed).findings()}")
+            emit(f"\n{_diagnosis(bags, task, seed).findings()}")
         return
     wanted = reading.label is not None if diagnosis is None else diagnosis
     read = read_data(Path(source), Columns.of(reading), labels=wanted, brief=True)
-    found = _described(read.bags)
+    found = _facts(read.bags)
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
         return
@@ -176,13 +160,9 @@ def describe(
     shown = found["features"] if every else found["features"][:_MOST_FEATURES]
     numbers = [each for each in shown if "categories" not in each]
     if numbers:
-        emit_table(
-            ["feature", "min", "mean", "max", "missing"],
-            [
-                [each["name"], *(_shown(each, key) for key in ("min", "mean", "max")), str(each["missing"])]
-                for each in numbers
-            ],
-        )
+        ends = ("min", "mean", "max")
+        rows = [[each["name"], *(_text(each, key) for key in ends), str(each["missing"])] for each in numbers]
+        emit_table(["feature", *ends, "missing"], rows)
     categories = [each for each in shown if "categories" in each]
     if categories:
         emit("\nCategories, and their numbers of instances")
@@ -192,20 +172,20 @@ def describe(
     if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
         emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
     if wanted:
-        emit(f"\n{_diagnosed(read.bags, task, seed).findings()}")
+        emit(f"\n{_diagnosis(read.bags, task, seed).findings()}")
     elif diagnosis is None and read.bags.labels is not None:
         note("To find out which bag problem these labels pose, add --diagnose.")
 
 
-def _diagnosed(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
-    kind = chosen_task(task, bags)
+def _diagnosis(bags: Bags, task: Task, seed: int) -> DataDiagnosis:
+    kind = infer_task(task, bags)
     from fuzzymil.estimators import diagnose_data
 
     return diagnose_data(bags, task=kind.value, verbose=is_terminal(), random_state=seed)
 
 
 def _diagnosis_in_json(bags: Bags | None, task: Task, seed: int) -> dict[str, Any]:
-    return {} if bags is None else {"diagnosis": _diagnosed(bags, task, seed).to_dict()}
+    return {} if bags is None else {"diagnosis": _diagnosis(bags, task, seed).to_dict()}
 
 
 def _range(sizes: dict[str, float]) -> str:
@@ -213,7 +193,7 @@ def _range(sizes: dict[str, float]) -> str:
     return f"{low} instances" if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
 
 
-def _shown(feature: dict[str, Any], key: str) -> str:
+def _text(feature: dict[str, Any], key: str) -> str:
     """Return the least, mean or greatest value of a feature as a person writes it."""
     from fuzzymil.bags.columns import value_text
 
@@ -234,7 +214,7 @@ def _feature(column: Any, values: Array, n_instances: int) -> dict[str, Any]:
     return facts | {"unit": column.unit, "min": low, "mean": mean, "max": high}
 
 
-def _described(bags: Bags) -> dict[str, Any]:
+def _facts(bags: Bags) -> dict[str, Any]:
     """Return counts, labels, what is known of each feature, and the columns that are not used."""
     import numpy as np
 
@@ -266,40 +246,37 @@ def _described(bags: Bags) -> dict[str, Any]:
     }
 
 
-@data.command(
-    epilog=examples(
-        "fuzzymil data convert visits.csv visits.arff --bag user --label converted",
-        "fuzzymil data convert clean1.data - > musk1.csv",
-    )
-)
+@data.command()
 def convert(
-    source: _options.Data,
+    source: Data,
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="TARGET",
-            help="File to write; its extension sets the format: .csv, .txt, .svm, .arff, .mat, .parquet, or none for a "
+        argument(
+            "TARGET",
+            "File to write; its extension sets the format: .csv, .txt, .svm, .arff, .mat, .parquet, or none for a "
             "folder of .npy files. - writes CSV to standard output.",
-            show_default=False,
         ),
     ],
     *,
-    reading: _options.TrainingData,
+    reading: TrainingData,
     to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT", autocompletion=_options.format_names, help="Output format (default: by the extension)."
-        ),
+        str | None, option("FORMAT", "Output format (default: by the extension).", autocompletion=format_names)
     ] = None,
-    as_json: _options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Convert bags to another file format."""
+    """Convert bags to another file format.
+
+    Examples
+    --------
+    fuzzymil data convert visits.csv visits.arff --bag user --label converted
+    fuzzymil data convert clean1.data - > musk1.csv
+    """
     from fuzzymil.datasets import write_bags
 
     if target.suffix if to is None else to != "npy":
-        check_target(target, source)
+        _console.check_target(target, source)
     else:
-        check_not_input(target, source)
+        _console.check_not_input(target, source)
     if as_json and target == STANDARD:
         raise ParameterError("Cannot write both --json and the data to standard output: name a file for the data.")
     bags = read_data(source, Columns.of(reading)).bags

@@ -8,15 +8,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils import storage
 from fuzzymil._utils.own_files import make_own_folder
 from fuzzymil._version import __version__
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import MORE, app, examples
+from fuzzymil.cli._app import MORE, app
 from fuzzymil.cli._console import check_folder, emit_json
 from fuzzymil.cli._inputs import summary
+from fuzzymil.cli._options import AsJson, Seed, option
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,15 +29,20 @@ SHOWN = 60  # held-out bags that the report explains
 WIDTH = 80  # columns
 
 
-@app.command(rich_help_panel=MORE, epilog=examples("fuzzymil demo --output my-demo"))
+@app.command(rich_help_panel=MORE)
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the figure, model, report and numbers.")
+        Path, option("FOLDER", "Folder for the figure, model, report and numbers.", "--output", "-o")
     ] = FOLDER,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Find the paper's two concepts in bags of points, and explain a prediction."""
+    """Find the paper's two concepts in bags of points, and explain a prediction.
+
+    Examples
+    --------
+    fuzzymil demo --output my-demo
+    """
     check_folder(output)
     from rich.console import Console
 
@@ -72,7 +75,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
         f"Truth  A bag is positive if at least one of its points lies in one of two discs (radius {SIGMA}, centers "
         f"{discs}). The data shows neither the discs nor which points lie in them: only bags are labeled."
     )
-    console.print(f"{_wrapped(truth, indent=7)}\n")
+    console.print(f"{_wrap(truth, indent=7)}\n")
     began = time.perf_counter()
     model = RuleClassifier(random_state=seed).fit(train)
     seconds = time.perf_counter() - began
@@ -92,7 +95,7 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     for name, value in zip(names, accuracy.values(), strict=True):
         console.print(f"  {value:6.1%}  {name}")
     console.print(
-        _wrapped(
+        _wrap(
             f"Taken one by one, {points['recognized']} of the {points['in_discs']} points inside the discs are "
             f"recognized, and {points['mistaken']} of the {points['outside']} outside are taken for one of them."
         )
@@ -110,11 +113,11 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
         "fit_seconds": seconds,
     }
     with storage.own_names():
-        save_figure(_drawn(model, test, why.bag, CONCEPTS), output / "rules.png")
+        save_figure(_figure(model, test, why.bag, CONCEPTS), output / "rules.png")
         model.save(output / "model.json")
         write_report(model, test, output / "report.html", title="Demo: two concepts", held_out=True, max_bags=SHOWN)
         storage.write_atomically(output / "results.json", json.dumps(results, indent=1) + "\n")
-    console.print(_wrapped(f"Wrote rules.png, rules.svg, model.json, results.json and report.html to {output}."))
+    console.print(_wrap(f"Wrote rules.png, rules.svg, model.json, results.json and report.html to {output}."))
     console.print(f"Open {output / 'report.html'} in a browser.")
     return results
 
@@ -145,11 +148,11 @@ def _example(model: Any, bags: Bags) -> str:
     import numpy as np
 
     scores = np.split(model.instance_scores(bags), bags.offsets[1:-1])
-    gaps = [np.diff(np.sort(each)[-2:])[0] if 3 <= len(each) <= 6 and each.max() > 0 else 0.0 for each in scores]
-    return str(bags.ids[int(np.argmax(gaps))])
+    leads = [np.diff(np.sort(each)[-2:])[0] if 3 <= len(each) <= 6 and each.max() > 0 else 0.0 for each in scores]
+    return str(bags.ids[int(np.argmax(leads))])
 
 
-def _drawn(model: Any, bags: Bags, bag: str, concepts: Array) -> Figure:
+def _figure(model: Any, bags: Bags, bag: str, concepts: Array) -> Figure:
     """Draw the rules among the points, with the true discs."""
     from matplotlib.patches import Circle
 
@@ -161,7 +164,7 @@ def _drawn(model: Any, bags: Bags, bag: str, concepts: Array) -> Figure:
     return figure
 
 
-def _wrapped(text: str, indent: int = 0) -> str:
+def _wrap(text: str, indent: int = 0) -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 

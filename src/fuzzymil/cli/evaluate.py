@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import LEARN, app, examples
+from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
 from fuzzymil.cli._inputs import Columns, read_data
+from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, option, split_names
 from fuzzymil.cli._processes import helped_fits
-from fuzzymil.cli._settings import Learner, Task, TaskOption, chosen_task, positive_label
+from fuzzymil.cli._settings import Learner, Task, TaskOption, infer_task, positive_label
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -49,68 +49,67 @@ class Trial:
         return [self.scores[fold] for fold in sorted(self.scores)]
 
 
-@app.command(
-    rich_help_panel=LEARN,
-    epilog=examples(
-        "fuzzymil evaluate visits.csv --bag user --label converted --repeats 5",
-        "fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest",
-        "fuzzymil evaluate visits.csv --bag visit --label converted --group user",
-    ),
-)
+@app.command(rich_help_panel=LEARN)
 def evaluate(
-    data: _options.Data,
+    data: Data,
     *,
-    reading: _options.TrainingData,
-    group: _options.Group = None,
+    reading: TrainingData,
+    group: Group = None,
     task: TaskOption = Task.auto,
-    folds: Annotated[int, typer.Option(metavar="NUMBER", min=2, help="Number of cross-validation folds.")] = 10,
-    repeats: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Number of repetitions, each with different folds.")
-    ] = 1,
+    folds: Folds = 10,
+    repeats: Annotated[int, option("NUMBER", "Number of repetitions, each with different folds.", min=1)] = 1,
     compare: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="METHOD",
+        option(
+            "METHOD",
+            "Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such as "
+            "MISVM (repeatable; default: EmbeddingForest, a random forest on bag statistics; none: no comparison).",
             autocompletion=method_names,
-            help="Method to compare with: majority (regression: mean), naive, or a class in fuzzymil.comparators, such "
-            "as MISVM (repeatable; default: EmbeddingForest, a random forest on bag statistics; none: no comparison).",
         ),
     ] = None,
     learner: Learner,
-    seed: _options.Seed = 0,
-    jobs: _options.Jobs = None,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    jobs: Annotated[
+        int | None,
+        option("NUMBER", "Number of processes (default: one per core, if there is enough work to be worth it).", min=1),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Estimate held-out accuracy by cross-validation, and compare with other methods.
 
     Everything is fitted on the training folds only. The differences from each other method are tested on the same
     folds. A method that fails is marked, and the others go on. To score an existing model on new labeled bags, use
     predict.
+
+    Examples
+    --------
+    fuzzymil evaluate visits.csv --bag user --label converted --repeats 5
+    fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest
+    fuzzymil evaluate visits.csv --bag visit --label converted --group user
     """
-    columns = Columns.of(reading)
-    if group is not None:
-        columns = dataclasses.replace(columns, keep=(group,))
-    source = read_data(data, columns, labels=True)
+    source = read_data(data, Columns.of(reading, group), labels=True)
     groups = None if group is None else source.bags.per_bag(group)
-    kind = chosen_task(task, source.bags)
+    kind = infer_task(task, source.bags)
     model = learner.estimator(kind, source.bags.labels, seed)
     meant = positive_label(learner.pos_label, source.bags.labels, kind)
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
     n_folds = _possible(folds, source.bags, kind, groups)
     splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
     with helped_fits(len(splits), source.bags, jobs):
-        finished = _run(trials, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
+        finished = _run(
+            trials, lambda trial: _cross_validate(trial, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
+        )
     some = any(trial.results for trial in trials)
     if some or as_json:
         kept = None if groups is None else {"column": group, "n_groups": len(set(groups.tolist()))}
         _show(trials, source.bags, n_folds, repeats, kept, as_json=as_json)
     if finished:
-        failures = [f"{trial.title} failed: {trial.failure}" for trial in trials if trial.failure is not None]
-        for words in failures:
-            note(in_options(words))
+        for trial in trials:
+            if trial.failure is not None:
+                note(in_options(f"{trial.title} failed: {trial.failure}"))
         if trials[0].failure is not None:
             raise typer.Exit(1)
-    if not finished:
+    else:
         note(f"Interrupted: {'the table shows the folds finished so far' if some else 'no fold was finished'}.")
         raise typer.Exit(130)
 
@@ -120,8 +119,7 @@ def _others(names: list[str] | None, bags: Bags, seed: int, kind: Task, pos_labe
     from fuzzymil.cli._baselines import FOREST, NONE, baseline, baseline_names
 
     classes = kind is Task.classification
-    given = [FOREST] if names is None else names
-    wanted = list(dict.fromkeys(part.strip() for name in given for part in name.split(",") if part.strip()))
+    wanted = list(dict.fromkeys(split_names([FOREST] if names is None else names)))
     if wanted == [NONE]:
         return []
     if NONE in wanted:
@@ -170,9 +168,7 @@ def _splits(bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task, gro
     return [split for each in divided for split in each.split(nothing, bags.labels, groups)]
 
 
-def _run(
-    trials: list[Trial], bags: Bags, splits: list[Any], n_folds: int, kind: Task, jobs: int | None, *, quiet: bool
-) -> bool:
+def _run(trials: list[Trial], cross_validate: Callable[[Trial], None]) -> bool:
     """Cross-validate all methods on the same folds; return False after Ctrl-C.
 
     What goes wrong with one method is noted, and the others go on: they may have taken hours.
@@ -180,7 +176,7 @@ def _run(
     try:
         for trial in trials:
             try:
-                _cross_validate(trial, bags, splits, n_folds, kind, jobs, quiet=quiet)
+                cross_validate(trial)
             except Exception as problem:
                 if len(trials) == 1 and not trial.results:
                     raise
@@ -243,11 +239,8 @@ def _area(fold: Fold) -> float:
     from fuzzymil._utils.statistics import area_under_roc, ranking_scores
 
     classes, scores = fold.model.classes_, ranking_scores(fold.decisions, fold.probabilities)
-    if scores is None or len(np.unique(fold.truth)) < len(
-        classes
-    ):  # groups that stay together may leave a fold without a class
-        return float("nan")
-    return area_under_roc(fold.truth, scores, classes)
+    complete = len(np.unique(fold.truth)) == len(classes)  # unless groups that stay together leave a class out
+    return float("nan") if scores is None or not complete else area_under_roc(fold.truth, scores, classes)
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -256,15 +249,13 @@ def _summary(results: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
     found = {}
     for name in results[0] if results else ():
-        values = [result[name] for result in results if not np.isnan(result[name])]
-        if not values:
-            continue
-        spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-        found[name] = {"mean": float(np.mean(values)), "std": spread, "n": len(values)}
+        if values := [result[name] for result in results if not np.isnan(result[name])]:
+            spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+            found[name] = {"mean": float(np.mean(values)), "std": spread, "n": len(values)}
     return found
 
 
-def _shown(measures: Iterable[str]) -> list[str]:
+def _measures(measures: Iterable[str]) -> list[str]:
     """Return the measures to show: all but the Brier score, which not every method has, nor the table room for."""
     return [name for name in measures if name != "Brier"]
 
@@ -273,39 +264,24 @@ def _show(
     trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, groups: dict[str, Any] | None, *, as_json: bool
 ) -> None:
     found = [(trial, _summary(trial.results)) for trial in trials]
-    comparisons = [_compared(trials[0], other, n_folds) for other in trials[1:]]
+    comparisons = [_compare(trials[0], other, n_folds) for other in trials[1:]]
     if as_json:
-        emit_json(
-            {
-                "n_bags": bags.n_bags,
-                "n_folds": n_folds,
-                "n_repeats": n_repeats,
-                "groups": groups,
-                "methods": [
-                    {
-                        "method": trial.title,
-                        "seconds": trial.seconds,
-                        "measures": measures,
-                        "folds": trial.results,
-                        **({} if trial.failure is None else {"failed": trial.failure}),
-                    }
-                    for trial, measures in found
-                ],
-                "comparisons": [dataclasses.asdict(each) for each in comparisons if each is not None],
-            }
-        )
-        return
-    names = _shown(next(measures for _, measures in found if measures))
-    rows = [
-        [
-            trial.title,
-            *(_spread(measures, name) if trial.results else "failed" for name in names),
-            str(len(trial.results)),
-            f"{trial.seconds / len(trial.results):.2f}" if trial.results else "-",
+        methods = [
+            {"method": trial.title, "seconds": trial.seconds, "measures": measures, "folds": trial.results}
+            | ({} if trial.failure is None else {"failed": trial.failure})
+            for trial, measures in found
         ]
-        for trial, measures in found
-        if trial.results or trial.failure is not None
-    ]
+        facts = {"n_bags": bags.n_bags, "n_folds": n_folds, "n_repeats": n_repeats, "groups": groups}
+        tested = [dataclasses.asdict(each) for each in comparisons if each is not None]
+        emit_json(facts | {"methods": methods, "comparisons": tested})
+        return
+    names = _measures(next(measures for _, measures in found if measures))
+    rows = []
+    for trial, measures in found:
+        if n := len(trial.results):
+            rows.append([trial.title, *(_spread(measures, name) for name in names), str(n), f"{trial.seconds / n:.2f}"])
+        elif trial.failure is not None:
+            rows.append([trial.title, *("failed" for _ in names), "0", "-"])
     emit_table(["method", *names, "folds", "s/fit"], rows)
     emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
     if groups is not None:
@@ -335,29 +311,30 @@ class Comparison:
     verdict: str
 
 
-def _compared(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
+def _compare(own: Trial, other: Trial, n_folds: int) -> Comparison | None:
     """Test the differences on the folds that both have finished; None if there are fewer than two."""
     from fuzzymil._utils.statistics import corrected_t_test
 
     pairs = [(own.scores[fold], other.scores[fold]) for fold in sorted(own.scores.keys() & other.scores.keys())]
     if len(pairs) < 2:
         return None
-    gaps = {
-        name: [gap for one, two in pairs if not math.isnan(gap := one[name] - two[name])]
-        for name in _shown(pairs[0][0])
+    differences = {
+        name: [each for one, two in pairs if not math.isnan(each := one[name] - two[name])]
+        for name in _measures(pairs[0][0])
     }
-    tests = {name: corrected_t_test(each, 1 / (n_folds - 1)) for name, each in gaps.items() if len(each) > 1}
-    differences = {name: dataclasses.asdict(test) for name, test in tests.items()}
-    return Comparison(other.title, differences, _verdict(own.title, other.title, tests))
+    tests = {name: corrected_t_test(each, 1 / (n_folds - 1)) for name, each in differences.items() if len(each) > 1}
+    found = {name: dataclasses.asdict(test) for name, test in tests.items()}
+    return Comparison(other.title, found, _verdict(own.title, other.title, tests))
 
 
 def _verdict(own: str, other: str, tests: Mapping[str, PairedTest]) -> str:
     """Say in words which of two methods is better, and by how much."""
-    better: list[str] = []
-    worse: list[str] = []
-    for name, test in tests.items():
-        if test.low > 0 or test.high < 0:
-            (better if (test.mean > 0) != (name in _LESS_IS_BETTER) else worse).append(name)
+    wins = {
+        name: (test.mean > 0) != (name in _LESS_IS_BETTER)
+        for name, test in tests.items()
+        if test.low > 0 or test.high < 0
+    }
+    better, worse = ([name for name, wins_here in wins.items() if wins_here is kind] for kind in (True, False))
     if better and worse:
         words = f"{own} is better than {other} in {' and '.join(better)}, and worse in {' and '.join(worse)}"
     elif better or worse:

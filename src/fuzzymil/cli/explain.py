@@ -5,55 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_figure, check_target, emit_json, write_figure, write_text
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
+from fuzzymil.cli._options import AsJson, Data, Id, Model, NewData, OfClass, Output, option
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil explain model.json visits.csv --id u007",
-        "fuzzymil explain model.json visits.csv --id u007 --figure u007.png",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def explain(
-    model: _options.Model,
-    data: _options.Data,
+    model: Model,
+    data: Data,
     *,
-    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain.")] = None,
-    of_class: _options.OfClass = None,
-    figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Also plot it: .png, .svg or .pdf.")] = None,
-    output: _options.Output = None,
+    id: Id = None,
+    of_class: OfClass = None,
+    figure: Annotated[Path | None, option("FILE", "Also plot it: .png, .svg or .pdf.")] = None,
+    output: Output = None,
     max_rules: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER", min=1, help="Number of rules to show, most influential first.", show_default=False
-        ),
+        int | None, option("NUMBER", "Number of rules to show, most influential first.", min=1)
     ] = None,
-    reading: _options.NewData,
-    as_json: _options.AsJson = False,
+    reading: NewData,
+    as_json: AsJson = False,
 ) -> None:
     """Explain the prediction for one bag: which rules fired, and on which instances.
 
     Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: its outputs are then explained. If the
     data has no column of bags, every row is a bag, and --id is its number.
+
+    Examples
+    --------
+    fuzzymil explain model.json visits.csv --id u007
+    fuzzymil explain model.json visits.csv --id u007 --figure u007.png
     """
     check_target(output, model, data)
     if figure is not None:
         check_figure(figure, model, data)
         if output is not None and output.resolve() == figure.resolve():
             raise ParameterError(f"{output} cannot be both --output and --figure: choose another name for one of them.")
-    fitted, name, bags = read_model_or_rules(
-        model,
-        data,
-        Columns.of(reading),
-        to_answer=True,
-    )
+    fitted, name, bags = read_model_or_rules(model, data, Columns.of(reading), to_answer=True)
     if not hasattr(fitted, "explain"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which cannot explain its predictions.")
     assert bags is not None

@@ -13,78 +13,64 @@ import typer
 
 from fuzzymil._utils.errors import EvidenceWarning, InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import LEARN, app, examples
-from fuzzymil.cli._console import (
-    STANDARD,
-    check_folder,
-    check_target,
-    emit,
-    emit_json,
-    is_terminal,
-    note,
-)
+from fuzzymil.cli._app import LEARN, app
+from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
-from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, chosen_task
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
+from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, infer_task
 
 _MOST_RULES, _MOST_CONDITIONS, _MOST_POINTS = 12, 3, 9  # to print
 
 
-@app.command(
-    rich_help_panel=LEARN,
-    epilog=examples(
-        "fuzzymil fit visits.csv --bag user --label converted -o model.json",
-        "fuzzymil fit visits.csv --bag user --label converted --rules 3 --max-conditions 2",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5",
-        "fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules "
-        '--set "frozen=rule 1"',
-        "fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json",
-    ),
-)
+@app.command(rich_help_panel=LEARN)
 def fit(
-    data: _options.Data,
+    data: Data,
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Model file to write; - is standard output.")
-    ] = Path("model.json"),
-    reading: _options.TrainingData,
+    output: Annotated[Path, option("FILE", "Model file to write; - is standard output.", "--output", "-o")] = Path(
+        "model.json"
+    ),
+    reading: TrainingData,
     task: TaskOption = Task.auto,
     learner: Learner,
     rules: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "NUMBER",
+            "Use at most this many of the chosen rules; default: as many as held-out bags support.",
             "--rules",
-            metavar="NUMBER",
             min=0,
-            help="Use at most this many of the chosen rules; default: as many as held-out bags support.",
-            rich_help_panel="Model",
+            panel="Model",
         ),
     ] = None,
     resumed: Annotated[
-        Path | None,
-        typer.Option("--continue", metavar="MODEL", help="Continue training this model with its own settings."),
+        Path | None, option("MODEL", "Continue training this model with its own settings.", "--continue")
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Save the training state here every few seconds. To resume after an interruption, run the same "
-            "command again; the result is the same as without the interruption.",
+        option(
+            "FOLDER",
+            "Save the training state here every few seconds. To resume after an interruption, run the same command "
+            "again; the result is the same as without the interruption.",
         ),
     ] = None,
     stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream", help="Read a Parquet file in parts, for data larger than memory.", rich_help_panel="Data"
-        ),
+        bool, option(None, "Read a Parquet file in parts, for data larger than memory.", "--stream", panel="Data")
     ] = False,
-    seed: _options.Seed = 0,
-    as_json: _options.AsJson = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Learn rules from labeled bags and save the model.
 
     By default, few rules that add up are chosen from many candidates. --method mi-anfis trains the paper's network
     instead, or the rules in a file (--init); Ctrl-C then stops training and saves the rules learned so far.
+
+    Examples
+    --------
+    fuzzymil fit visits.csv --bag user --label converted -o model.json
+    fuzzymil fit visits.csv --bag user --label converted --rules 3 --max-conditions 2
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5
+    fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules --set "frozen=rule 1"
+    fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
     """
     chosen, init = learner.parameters, learner.init
     check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
@@ -102,7 +88,7 @@ def fit(
         source = read_data(data, columns, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
     if model is None:
-        kind = chosen_task(task, source.bags, " in the first part" if stream else "")
+        kind = infer_task(task, source.bags, " in the first part" if stream else "")
         model = learner.estimator(kind, source.bags.labels, seed)
     if checkpoint is not None and resumed is None and learner.method is Method.rules:
         raise ParameterError("--checkpoint does not belong to --method rules, which is quick: omit it.")
@@ -149,17 +135,19 @@ def _train(
     model: Any, bags: Any, changes: dict[str, Any] | None, checkpoint: Path | None, *, verbose: bool
 ) -> tuple[Any, bool]:
     """Return the fitted model, and whether Ctrl-C interrupted it; given changes, a model is trained further."""
-    from fuzzymil.estimators import Training, train_rules
-
     resumes = changes is not None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if hasattr(model, "training"):
+            from fuzzymil.estimators import Training
+
             before = model.training or Training()
             now = dataclasses.replace(before, checkpoint=checkpoint, warm_start=resumes, **changes or {})
             model.set_params(training=now, verbose=verbose).fit(bags)
             model.set_params(training=dataclasses.replace(now, checkpoint=None, warm_start=False), verbose=False)
         elif resumes and not hasattr(model, "threshold"):
+            from fuzzymil.estimators import Training, train_rules
+
             rules = train_rules(
                 model.rules_,
                 bags,
@@ -204,12 +192,7 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
         "score_on_training_bags": None if streamed else model.score(bags),
         "at_a_bound": list(map(str, getattr(model, "active_bounds_", ()))),
         "interrupted": interrupted,
-        **(
-            {"frontier": model.frontier_.table(), "evidence": model.frontier_.evidence}
-            if hasattr(model, "frontier_")
-            else {}
-        ),
-    }
+    } | _evidence(model)
 
 
 def _evidence(model: Any) -> dict[str, Any]:

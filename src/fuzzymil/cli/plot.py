@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_figure, emit, emit_json, note, write_figure
 from fuzzymil.cli._inputs import Columns, bag_with_id, class_and_output, output_names, read_model_or_rules
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from fuzzymil.bags import Bags
+from fuzzymil.cli._options import AsJson, Model, NewData, OfClass, argument, option, split_names
 
 
 class Kind(enum.StrEnum):
     """What to plot."""
 
-    membership = "membership"
-    space = "space"
-    curves = "curves"
-    roc = "roc"
-    reliability = "reliability"
-    explanation = "explanation"
-    surface = "surface"
-    shapes = "shapes"
-    joined = "joined"
-    importance = "importance"
-    effect = "effect"
+    membership = enum.auto()
+    space = enum.auto()
+    curves = enum.auto()
+    roc = enum.auto()
+    reliability = enum.auto()
+    explanation = enum.auto()
+    surface = enum.auto()
+    shapes = enum.auto()
+    joined = enum.auto()
+    importance = enum.auto()
+    effect = enum.auto()
 
 
 _NEED_LABELS = (Kind.roc, Kind.reliability, Kind.importance)
@@ -42,53 +35,32 @@ _OF_ANY_CLASS = (Kind.roc, Kind.reliability, Kind.effect)  # whose answers are p
 _OF_NO_CLASS = (Kind.space, Kind.curves, Kind.importance)
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil plot membership model.json -o sets.png",
-        "fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg",
-        "fuzzymil plot surface model.json --x seconds_per_page --y pages",
-        "fuzzymil plot importance model.json held-out.csv",
-        "fuzzymil plot effect model.json visits.csv --feature pages",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def plot(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="What to plot: one of the above.", show_default=False)],
-    model: _options.Model,
+    kind: Annotated[Kind, argument("KIND", "What to plot: one of the above.")],
+    model: Model,
     data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="DATA",
-            help="File with bags; not required for membership, curves, surface and shapes.",
-            show_default=False,
-        ),
+        Path | None, argument("DATA", "File with bags; not required for membership, curves, surface and shapes.")
     ] = None,
     *,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="File to write: .png, .svg or .pdf (default: KIND.png)."),
+        Path | None, option("FILE", "File to write: .png, .svg or .pdf (default: KIND.png).", "--output", "-o")
     ] = None,
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="ID of the bag to explain, or to highlight in space.")
-    ] = None,
-    x: Annotated[str | None, typer.Option(metavar="FEATURE", help="Horizontal axis of surface and space.")] = None,
-    y: Annotated[str | None, typer.Option(metavar="FEATURE", help="Vertical axis of surface and space.")] = None,
+    id: Annotated[str | None, option("ID", "ID of the bag to explain, or to highlight in space.", "--id")] = None,
+    x: Annotated[str | None, option("FEATURE", "Horizontal axis of surface and space.")] = None,
+    y: Annotated[str | None, option("FEATURE", "Vertical axis of surface and space.")] = None,
     feature: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FEATURE", help="Feature of effect (repeatable; default: those that move the prediction most)."
-        ),
+        option("FEATURE", "Feature of effect (repeatable; default: those that move the prediction most)."),
     ] = None,
-    of_class: _options.OfClass = None,
+    of_class: OfClass = None,
     scoring: Annotated[
         str | None,
-        typer.Option(
-            metavar="SCORE", help="What importance measures, such as roc_auc or neg_log_loss (default: accuracy or R²)."
-        ),
+        option("SCORE", "What importance measures, such as roc_auc or neg_log_loss (default: accuracy or R²)."),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the figure.")] = None,
-    reading: _options.NewData,
-    as_json: _options.AsJson = False,
+    title: Annotated[str | None, option("TEXT", "Title of the figure.")] = None,
+    reading: NewData,
+    as_json: AsJson = False,
 ) -> None:
     """Plot a model, or the rules in a file (.rules, .fll, .fis, ...).
 
@@ -103,6 +75,14 @@ def plot(
     - shapes: what additive rules add, feature by feature
     - importance: how much worse the model is without each feature and each rule
     - effect: how the prediction changes as a feature moves over its range
+
+    Examples
+    --------
+    fuzzymil plot membership model.json -o sets.png
+    fuzzymil plot explanation model.json visits.csv --id u007 -o u007.svg
+    fuzzymil plot surface model.json --x seconds_per_page --y pages
+    fuzzymil plot importance model.json held-out.csv
+    fuzzymil plot effect model.json visits.csv --feature pages
     """
     target = Path(f"{kind}.png") if output is None else output
     check_figure(target, model, data)
@@ -119,28 +99,56 @@ def plot(
         )
     if kind is Kind.curves and not hasattr(fitted, "history_"):
         raise ParameterError(f"{model} holds a {type(fitted).__name__}, which was not trained: it has no curves.")
-    for option, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
+    for name, given, owner in (("--feature", feature, Kind.effect), ("--scoring", scoring, Kind.importance)):
         if given is not None and kind is not owner:
-            raise ParameterError(f"{option} is for plot {owner}, not for plot {kind}: omit it.")
-    about = None if of_class is None else _about(kind, fitted, of_class)
-    numbers = _numbers(kind, fitted, bags, feature, scoring, about)
-    write_figure(_figure(kind, fitted, source, bags, id, (x, y), title, about, numbers), target)
+            raise ParameterError(f"{name} is for plot {owner}, not for plot {kind}: omit it.")
+    label, about = (None, None) if of_class is None else _label_and_output(kind, fitted, of_class)
+    chosen = None
+    if id is not None or kind in (Kind.explanation, Kind.joined):
+        if bags is None:
+            raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
+        chosen = bag_with_id(bags, id, source)
+    import matplotlib
+
+    matplotlib.use("Agg")  # no display needed
+    from fuzzymil import plots
+
+    named = None if about is None else output_names(fitted)[about]
+    found: list[Any] = []  # numbers of the figure
+    display: Any
+    if kind is Kind.membership:
+        display = plots.MembershipDisplay.from_rules(fitted, _before_training(fitted), output=about)
+    elif kind is Kind.space:
+        place = None if chosen is None else chosen.ids.tolist()[0]
+        display = plots.SpaceDisplay.from_model(fitted, bags, bag=place, features=_pair(x, y))
+    elif kind is Kind.curves:
+        display = plots.CurvesDisplay.from_history(fitted.history_)
+    elif kind in (Kind.roc, Kind.reliability):
+        display = _curve(kind, fitted, bags, label)
+    elif kind is Kind.explanation:
+        display = plots.ExplanationDisplay.from_explanation(fitted.explain(chosen, output=named))
+    elif kind is Kind.joined:
+        display = plots.JoinedSetDisplay.from_rules(fitted, chosen, output=named)
+    elif kind is Kind.shapes:
+        display = plots.ShapesDisplay.from_rules(fitted, bags=bags, output=about or 0)
+    elif kind is Kind.importance:
+        found = [fitted.importance(bags, scoring=scoring)]
+        display = plots.ImportanceDisplay.from_importance(found[0])
+    elif kind is Kind.effect:
+        features = None if feature is None else list(split_names(feature))
+        display = plots.EffectDisplay.from_model(fitted, bags, features, pos_label=label)
+        found = display.effects
+    else:
+        display = _surface(fitted, bags, x, y, output=about or 0)
+    write_figure(display.plot() if title is None else display.plot(title), target)
     if as_json:
-        found = numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
         emit_json({"figure": target, "kind": kind} | ({kind: [each.to_dict() for each in found]} if found else {}))
     elif kind is Kind.importance:
-        emit(str(numbers))
+        emit(str(found[0]))
 
 
-class _About(NamedTuple):
-    """The class that a figure is about, and the position of its output."""
-
-    label: Any
-    output: int
-
-
-def _about(kind: Kind, model: Any, wanted: str) -> _About:
-    """Return the class that the user wants to see, or raise if the figure cannot show it."""
+def _label_and_output(kind: Kind, model: Any, wanted: str) -> tuple[Any, int]:
+    """Return the class that the user wants to see, and the position of its output; raise if the figure has none."""
     if kind in _OF_NO_CLASS:
         raise ParameterError(f"plot {kind} is not about one class: omit --class.")
     label, output = class_and_output(model, wanted)
@@ -150,72 +158,7 @@ def _about(kind: Kind, model: Any, wanted: str) -> _About:
             f"The positive class of this model is {other!s}, so plot {kind} cannot show {wanted}: omit --class. "
             f"Figures that can: {', '.join(_OF_ANY_CLASS)}."
         )
-    return _About(label, output or 0)
-
-
-def _numbers(
-    kind: Kind, model: Any, bags: Bags | None, features: list[str] | None, scoring: str | None, about: _About | None
-) -> Any:
-    """Return the importance, or a list of effects; None for other figures."""
-    if kind is Kind.importance:
-        return model.importance(bags, scoring=scoring)
-    if kind is not Kind.effect:
-        return None
-    from fuzzymil.plots import EffectDisplay
-
-    named = None if features is None else list(_options.listed_names(features))
-    return EffectDisplay.from_model(model, bags, named, pos_label=None if about is None else about.label).effects
-
-
-def _figure(
-    kind: Kind,
-    model: Any,
-    source: str,
-    bags: Bags | None,
-    id: str | None,
-    features: tuple[str | None, str | None],
-    title: str | None,
-    about: _About | None,
-    numbers: Any,
-) -> Figure:
-    """Draw the figure; bags are there if the kind needs them."""
-    import matplotlib
-
-    matplotlib.use("Agg")  # no display needed
-    from fuzzymil import plots
-
-    chosen = None
-    if id is not None or kind in (Kind.explanation, Kind.joined):
-        if bags is None:
-            raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
-        chosen = bag_with_id(bags, id, source)
-    before = _before_training(model)
-    output = 0 if about is None else about.output
-    named = None if about is None else output_names(model)[output]
-    display: Any
-    if kind is Kind.membership:
-        display = plots.MembershipDisplay.from_rules(model, before, output=None if about is None else output)
-    elif kind is Kind.space:
-        place = None if chosen is None else chosen.ids.tolist()[0]
-        display = plots.SpaceDisplay.from_model(model, bags, bag=place, features=_pair(features))
-    elif kind is Kind.curves:
-        display = plots.CurvesDisplay.from_history(model.history_)
-    elif kind in (Kind.roc, Kind.reliability):
-        display = _judged(kind, model, bags, about)
-    elif kind is Kind.explanation:
-        display = plots.ExplanationDisplay.from_explanation(model.explain(chosen, output=named))
-    elif kind is Kind.joined:
-        display = plots.JoinedSetDisplay.from_rules(model, chosen, output=named)
-    elif kind is Kind.shapes:
-        display = plots.ShapesDisplay.from_rules(model, bags=bags, output=output)
-    elif kind is Kind.importance:
-        display = plots.ImportanceDisplay.from_importance(numbers)
-    elif kind is Kind.effect:
-        display = plots.EffectDisplay(numbers, len(getattr(model, "classes_", ())))
-    else:
-        display = _surface(model, bags, *features, output=output)
-    figure: Figure = display.plot() if title is None else display.plot(title)
-    return figure
+    return label, output or 0
 
 
 def _before_training(model: Any) -> Any:
@@ -225,16 +168,13 @@ def _before_training(model: Any) -> Any:
     return before if asked[0] == asked[-1] else None
 
 
-def _pair(features: tuple[str | None, str | None]) -> tuple[str, str] | None:
-    x, y = features
-    if x is None and y is None:
-        return None
-    if x is None or y is None:
+def _pair(x: str | None, y: str | None) -> tuple[str, str] | None:
+    if (x is None) != (y is None):
         raise ParameterError("Give both --x and --y, or neither for the features that matter most.")
-    return x, y
+    return None if x is None or y is None else (x, y)
 
 
-def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
+def _curve(kind: Kind, model: Any, bags: Any, positive: Any) -> Any:
     import numpy as np
 
     from fuzzymil._utils.statistics import ranking_scores
@@ -248,7 +188,6 @@ def _judged(kind: Kind, model: Any, bags: Any, about: _About | None) -> Any:
         note("The curve is optimistic if the model was trained on these bags.")
     elif known:
         note(f"The curve is optimistic: the model was trained on {known:,} of these {bags.n_bags:,} bags.")
-    positive = None if about is None else about.label
     order = [place.index(name) for name in classes]
     if kind is Kind.reliability:
         likely = model.predict_proba(bags)[:, order]

@@ -7,13 +7,11 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import listed
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import check_target, emit_json, note, write_pieces
 from fuzzymil.cli._inputs import Columns, RuleFile, check_apart, holds_rules, read_all_rules, read_model, read_parts
+from fuzzymil.cli._options import AsJson, Data, Model, NewData, Output, option
 
 if TYPE_CHECKING:
     from fuzzymil._utils.arrays import Array
@@ -21,27 +19,18 @@ if TYPE_CHECKING:
     from fuzzymil.estimators import Predictions
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil predict model.json new.csv -o predictions.csv",
-        "cat new.csv | fuzzymil predict model.json - > predictions.csv",
-        "fuzzymil predict tipper.fis meals.csv",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def predict(
-    model: _options.Model,
-    data: _options.Data,
+    model: Model,
+    data: Data,
     *,
-    output: _options.Output = None,
-    reading: _options.NewData,
+    output: Output = None,
+    reading: NewData,
     witness: Annotated[
         bool,
-        typer.Option(
-            "--witness", help="Also show the row of the data that the most influential rule rests on, bag by bag."
-        ),
+        option(None, "Also show the row of the data that the most influential rule rests on, bag by bag.", "--witness"),
     ] = False,
-    as_json: _options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict the label of every bag and write a CSV table.
 
@@ -51,15 +40,20 @@ def predict(
 
     Instead of a model, a file of rules (.rules, .fll, .fis, ...) may be given: the table then has its outputs. If the
     data has no column of bags, every row is computed on its own.
+
+    Examples
+    --------
+    fuzzymil predict model.json new.csv -o predictions.csv
+    cat new.csv | fuzzymil predict model.json - > predictions.csv
+    fuzzymil predict tipper.fis meals.csv
     """
     check_target(output, model, data)
     check_apart(model, data)
-    columns = Columns.of(reading)
     if holds_rules(model):
-        tables = RuleFile(read_all_rules(model)[0]).tables(data, columns)
+        tables = RuleFile(read_all_rules(model)[0]).tables(data, Columns.of(reading))
     else:
         fitted, remembered = read_model(model, to_answer=True)
-        parts = read_parts(data, columns, remembered=remembered, model=fitted)
+        parts = read_parts(data, Columns.of(reading), remembered=remembered, model=fitted)
         tables = _tables(fitted, parts, ("facts" if as_json else "words") if witness else None)
     if as_json:
         rows = [dict(zip(table, row, strict=True)) for table in tables for row in zip(*table.values(), strict=True)]
@@ -88,9 +82,7 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
             table["witness"] = [_witness(each, witness) for each in model.explain_many(bags)]
         yield table
     if n_unlike:
-        note(
-            f"{n_unlike} of {n_bags} bags are more unusual than every training bag (coverage 0): see fuzzymil explain."
-        )
+        note(f"{n_unlike} of {n_bags} bags are more unusual than any training bag (coverage 0): see fuzzymil explain.")
     if known:
         predicted, labels = (concatenate(columns) for columns in zip(*known, strict=True))
         note(_quality(model, predicted, labels))
@@ -98,15 +90,12 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
 
 def _witness(explanation: Any, form: str) -> Any:
     """Return where the first witness of the most influential rule that has one comes from; None without any."""
-    found = (
-        part.witnesses[0] for rule in explanation.rules if rule.contribution for part in rule.parts if part.witnesses
-    )
-    first = next(found, None)
+    parts = (part for rule in explanation.rules if rule.contribution for part in rule.parts)
+    first = next((part.witnesses[0] for part in parts if part.witnesses), None)
     if first is None:
         return None
-    if form == "facts":
-        return {"instance": first.instance, **(first.source or {})}
-    return first.where or f"instance {first.instance}"
+    where = first.where or f"instance {first.instance}"
+    return {"instance": first.instance, **(first.source or {})} if form == "facts" else where
 
 
 def _as_csv(tables: Iterable[dict[str, list[Any]]]) -> Iterator[str]:

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError, known_name
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import STANDARD, check_target, note, write_text
 from fuzzymil.cli._inputs import read_all_rules
+from fuzzymil.cli._options import AsJson, Output, argument, option
 
 _NO_LIMITS = ("fis", "fcl", "fml")
 """Formats that cannot clip values to the ranges of the inputs."""
@@ -24,59 +22,51 @@ def _format_names(incomplete: str) -> Iterator[str]:
     return (name for name in ("text", *FORMATS) if name.startswith(incomplete))
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil rules model.json",
-        "fuzzymil rules model.json --format markdown",
-        "fuzzymil rules model.json -o rules.fis",
-        "fuzzymil rules expert.rules --diff model.json",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def rules(
     model: Annotated[
         Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="Model file written by fit, or a file of rules (.json, .rules, .txt, .fll, .fis, .fcl, .fml); - reads "
+        argument(
+            "MODEL",
+            "Model file written by fit, or a file of rules (.json, .rules, .txt, .fll, .fis, .fcl, .fml); - reads "
             "standard input.",
-            show_default=False,
         ),
     ],
     format: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT",
-            autocompletion=_format_names,
-            help="text for reading; rules for the rule language, which can be read back; json; markdown and latex for "
+        option(
+            "FORMAT",
+            "text for reading; rules for the rule language, which can be read back; json; markdown and latex for "
             "tables; fll for fuzzylite; fis for MATLAB; fcl and fml, which are standards; python and c for code. "
             "Default: by the extension of --output, else text.",
-            show_default=False,
+            autocompletion=_format_names,
         ),
     ] = None,
-    output: _options.Output = None,
+    output: Output = None,
     diff: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "NEW",
+            "Show what changed from MODEL to NEW, a model or file of rules, instead of the rules.",
             "--diff",
-            metavar="NEW",
-            help="Show what changed from MODEL to NEW, a model or file of rules, instead of the rules.",
-            show_default=False,
         ),
     ] = None,
-    member: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Which rule base of a model with several, best first.")
-    ] = 1,
+    member: Annotated[int, option("NUMBER", "Which rule base of a model with several, best first.", min=1)] = 1,
     max_conditions: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=1, help="Conditions to show per rule in text and tables, most selective first."
-        ),
+        int, option("NUMBER", "Conditions to show per rule in text and tables, most selective first.", min=1)
     ] = 12,
-    digits: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Significant digits in text and tables.")] = 4,
-    as_json: _options.AsJson = False,
+    digits: Annotated[int, option("NUMBER", "Significant digits in text and tables.", min=1)] = 4,
+    as_json: AsJson = False,
 ) -> None:
-    """Show the rules of a model, or convert a file of rules."""
+    """Show the rules of a model, or convert a file of rules.
+
+    Examples
+    --------
+    fuzzymil rules model.json
+    fuzzymil rules model.json --format markdown
+    fuzzymil rules model.json -o rules.fis
+    fuzzymil rules expert.rules --diff model.json
+    """
     check_target(output, model, diff)
     chosen = _format("json" if as_json else format, output)
     found = _member(read_all_rules(model), member)

@@ -6,79 +6,67 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
-from fuzzymil.cli import _options
-from fuzzymil.cli._app import USE, app, examples
+from fuzzymil.cli._app import USE, app
 from fuzzymil.cli._console import emit, emit_json, note
-from fuzzymil.cli._inputs import Columns, holds_rules, read_all_rules, read_model
+from fuzzymil.cli._inputs import Columns, holds_rules, read_all_rules, read_data, read_model
+from fuzzymil.cli._options import NewData, argument, option
 
 if TYPE_CHECKING:
     from fuzzymil.studio import Document, Session
     from fuzzymil.studio.document import Data
 
 
-@app.command(
-    rich_help_panel=USE,
-    epilog=examples(
-        "fuzzymil studio --demo",
-        "fuzzymil studio model.json visits.csv",
-        "fuzzymil studio expert.rules visits.csv --bag user --label converted",
-        "fuzzymil studio visits.csv --bag user --label converted",
-    ),
-)
+@app.command(rich_help_panel=USE)
 def studio(
     rules: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="MODEL|RULES",
-            help="Model file written by fit, or a file of rules (.rules, .json, .fll, .fis, .fcl, .fml).",
-            show_default=False,
+        argument(
+            "MODEL|RULES", "Model file written by fit, or a file of rules (.rules, .json, .fll, .fis, .fcl, .fml)."
         ),
     ] = None,
-    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="File with the bags.", show_default=False)] = None,
+    data: Annotated[Path | None, argument("DATA", "File with the bags.")] = None,
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Open the two-concept demonstration.")] = False,
+    demo: Annotated[bool, option(None, "Open the two-concept demonstration.", "--demo")] = False,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page; otherwise print its address.")
+        bool, option(None, "Open the page; otherwise print its address.", "--browser/--no-browser")
     ] = True,
     port: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=0, max=65535, help="Port to listen to on this machine; 0 chooses a free one."
-        ),
+        int, option("NUMBER", "Port to listen to on this machine; 0 chooses a free one.", min=0, max=65535)
     ] = 0,
-    reading: _options.NewData,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the address as JSON instead of opening the page.")
-    ] = False,
+    reading: NewData,
+    as_json: Annotated[bool, option(None, "Print the address as JSON instead of opening the page.", "--json")] = False,
 ) -> None:
     """Open the rule studio: see, drag, write and train rules in the browser.
 
     The page is served to this machine alone. Every edit is kept in the folder .fuzzymil-studio, so that nothing is lost
     if the browser or this program dies. Press Ctrl+C to end.
+
+    Examples
+    --------
+    fuzzymil studio --demo
+    fuzzymil studio model.json visits.csv
+    fuzzymil studio expert.rules visits.csv --bag user --label converted
+    fuzzymil studio visits.csv --bag user --label converted
     """
     if demo and rules is not None:
         raise ParameterError("--demo opens its own rules and data: leave out the files, or --demo.")
     from fuzzymil.studio.server import Studio
 
-    columns = Columns.of(reading)
-    made = Studio(_session(rules, data, demo, columns), port)
+    made = Studio(_session(rules, data, demo, Columns.of(reading)), port)
 
     def ready() -> None:
-        if as_json:
-            emit_json({"address": made.address, "port": made.port})
-            return
-        if not browser:
-            emit(made.address)
-            return
         import webbrowser
 
-        if made.session.notice is not None:
-            note(made.session.notice)
-        note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
-        webbrowser.open(made.address)
+        if as_json:
+            emit_json({"address": made.address, "port": made.port})
+        elif not browser:
+            emit(made.address)
+        else:
+            if made.session.notice is not None:
+                note(made.session.notice)
+            note(f"The studio is at {made.address} (works once). Press Ctrl+C to end.")
+            webbrowser.open(made.address)
 
     with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
         made.run(ready)
@@ -145,12 +133,9 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
 
 
 def _data(path: Path, columns: Columns, remembered: Columns | None) -> Data:
-    from fuzzymil.cli._inputs import read_data
     from fuzzymil.studio.document import Data
 
     found = read_data(path, columns, remembered=remembered)
-    read_with = {"bag": found.columns.bag, "label": found.columns.label, "format": columns.format}
-    read_with |= {**found.columns.notation(), "encoding": found.columns.encoding}
-    told = {name: value for name, value in read_with.items() if value is not None}
+    told = found.columns.arguments("bag", "label", "decimal", "thousands", "encoding") | columns.arguments("format")
     is_stored = path.is_file() or path.is_dir()  # what came through a pipe cannot be read again
     return Data(found.bags, path.name, told, path.absolute() if is_stored else None)

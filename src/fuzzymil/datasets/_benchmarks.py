@@ -16,14 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzymil._utils.errors import InputError, ParameterError, did_you_mean
+from fuzzymil._utils.errors import InputError, known_name
 from fuzzymil._utils.storage import own_names, rescuing
 from fuzzymil.bags import Bags
 from fuzzymil.datasets._io import read_bags, write_bags
 from fuzzymil.datasets.formats import DataFileError
 
-# Decompression of ``.Z`` files (Unix compress), which the UCI archive still uses for old data.
-
+# ---------------------------------------------------------------- .Z files (Unix compress), which UCI still uses
 
 _MAGIC = b"\x1f\x9d"
 _CLEAR = 256
@@ -74,15 +73,12 @@ def _boundary(begin: int, at: int, width: int) -> int:
     return at + (begin - at) % (8 * width)
 
 
-# Download of benchmark data with pooch, verified by content.
-
+# ---------------------------------------------------------------- download with pooch, verified by content
 
 MIRROR = "FUZZYMIL_MIRROR"
 """Environment variable with the URL of a mirror that serves the same files."""
 
-RETRIES = 2
-"""Number of retries after a failed download."""
-
+_RETRIES = 2  # after a failed download
 _TIMEOUT = 30.0  # seconds without a response
 _LARGEST = 64 * 2**20  # bytes in a member of an archive; the real ones have five million
 
@@ -111,22 +107,17 @@ def fetch(home: str, folder: Path) -> Bags:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as place:
             # The exact bytes these hosts serve may change, so the content is checked instead of a file checksum.
-            fetcher = pooch.create(
-                place, base_url="", registry={name: None}, urls={name: source}, retry_if_failed=RETRIES
-            )
+            fetcher = pooch.create(place, "", registry={name: None}, urls={name: source}, retry_if_failed=_RETRIES)
             downloader = pooch.HTTPDownloader(chunk_size=2**16, timeout=_TIMEOUT)
             return _read_download(Path(fetcher.fetch(name, downloader=downloader)), Path(place))
     except RequestException as problem:
-        raise DownloadError(f"Could not download {source} ({_reason(problem)}).") from None
+        response = problem.response
+        reason = type(problem).__name__ if response is None else f"HTTP {response.status_code} {response.reason}"
+        raise DownloadError(f"Could not download {source} ({reason}).") from None
     except InputError as problem:
         raise DownloadError(f"{source} returned a file that cannot be read: {problem}") from None
     except OSError as problem:
         raise DownloadError(f"Could not store {source} in {folder} ({problem.strerror or problem}).") from None
-
-
-def _reason(problem: Exception) -> str:
-    response = getattr(problem, "response", None)
-    return f"{type(problem).__name__}" if response is None else f"HTTP {response.status_code} {response.reason}"
 
 
 def _read_download(raw: Path, place: Path) -> Bags:
@@ -136,15 +127,13 @@ def _read_download(raw: Path, place: Path) -> Bags:
         with zipfile.ZipFile(raw) as archive:
             names = sorted(one.filename for one in archive.infolist() if one.file_size <= _LARGEST)
             tables = [name for end in (".data", ".data.z") for name in names if name.lower().endswith(end)]
-            if not tables:
-                raise InputError(f"the archive contains {names}, expected a table called clean1.data or clean2.data.")
-            content = archive.read(tables[0])
-        if tables[0].lower().endswith(".z"):
+            content = archive.read(tables[0]) if tables else b""
+        if tables and tables[0].lower().endswith(".z"):
             content = decompress(content)
     except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError, EOFError) as problem:
-        if isinstance(problem, InputError):
-            raise
         raise InputError(f"the archive is damaged ({problem}).") from None
+    if not tables:
+        raise InputError(f"the archive contains {names}, expected a table called clean1.data or clean2.data.")
     table = place / "table.data"
     table.write_bytes(content)
     return read_bags(table, format="uci")
@@ -156,11 +145,12 @@ def content_checksum(bags: Bags) -> str:
     digests = []
     for name, label, instances in zip(bags.ids.tolist(), labels, bags, strict=True):
         values = instances.astype("<f8") + 0.0  # -0.0 is 0.0
-        ordered = values[np.lexsort(values.T[::-1])]
-        head = f"{name}\0{label}\0{ordered.shape}\0".encode()
-        digests.append(hashlib.sha256(head + ordered.tobytes()).digest())
+        head = f"{name}\0{label}\0{values.shape}\0".encode()
+        digests.append(hashlib.sha256(head + values[np.lexsort(values.T[::-1])].tobytes()).digest())
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()
 
+
+# ---------------------------------------------------------------- facts
 
 DATA = "FUZZYMIL_DATA"
 """Environment variable with the folder of the data."""
@@ -174,7 +164,7 @@ class DataNotFound(InputError, FileNotFoundError):
     __module__ = "fuzzymil.datasets"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class BenchmarkSet:
     """Facts about one benchmark dataset.
 
@@ -186,8 +176,6 @@ class BenchmarkSet:
     license, reference : str
     home : str
         Public URL.
-    file_checksum : str
-        SHA-256 of ``NAME.csv.gz``.
     content_checksum : str
         SHA-256 of ids, labels and instances, independent of their order and the file format.
     """
@@ -201,7 +189,6 @@ class BenchmarkSet:
     license: str
     reference: str
     home: str
-    file_checksum: str
     content_checksum: str
 
     @property
@@ -226,78 +213,25 @@ _ANDREWS = (
 )
 _UCI = "https://archive.ics.uci.edu/static/public"
 _ANIMALS = "https://raw.githubusercontent.com/junyanz/MCILBoost/3527c580f3aab87d8a79bdd8a52f087567efc2cc/data"
-_UNSTATED = "not stated (research benchmark)"
+_CC, _UNSTATED = "CC BY 4.0 (doi 10.24432/", "not stated (research benchmark)"
 
-BENCHMARKS: dict[str, BenchmarkSet] = {
-    known.name: known
-    for known in (
-        BenchmarkSet(
-            name="musk1",
-            title="MUSK 1",
-            n_bags=92,
-            n_positive=47,
-            n_instances=476,
-            n_features=166,
-            license="CC BY 4.0 (doi 10.24432/C5ZK5B)",
-            reference=_DIETTERICH,
-            home=f"{_UCI}/74/musk+version+1.zip",
-            file_checksum="4826543bed1d2cd4b2f0cd97b15acca914f25154c221204ea39efd9adb590ad7",
-            content_checksum="bce36464a6d2e73dee7f325fd5adc30410d2266e404ac592ccb8d9204bad6f07",
-        ),
-        BenchmarkSet(
-            name="musk2",
-            title="MUSK 2",
-            n_bags=102,
-            n_positive=39,
-            n_instances=6598,
-            n_features=166,
-            license="CC BY 4.0 (doi 10.24432/C51608)",
-            reference=_DIETTERICH,
-            home=f"{_UCI}/75/musk+version+2.zip",
-            file_checksum="72ce2c645e3a089391dfa08f426e91c16fdf5802a42a815e121d5b7f1e979247",
-            content_checksum="79cf8f8a68832d425d53f87612117505b03b3a28ee85cc9ade21aa38e5f661d4",
-        ),
-        BenchmarkSet(
-            name="fox",
-            title="Fox",
-            n_bags=200,
-            n_positive=100,
-            n_instances=1320,
-            n_features=230,
-            license=_UNSTATED,
-            reference=_ANDREWS,
-            home=f"{_ANIMALS}/fox.data",
-            file_checksum="a7aa24e7d57083f97a3a0d3b07ddb7652939252fd6fd54369f7ea98c3820a0f3",
-            content_checksum="150ea32e38efbd34740bf009e863fbdf7ba4bfd0b38c920e7452a83826df427f",
-        ),
-        BenchmarkSet(
-            name="tiger",
-            title="Tiger",
-            n_bags=200,
-            n_positive=100,
-            n_instances=1220,
-            n_features=230,
-            license=_UNSTATED,
-            reference=_ANDREWS,
-            home=f"{_ANIMALS}/tiger.data",
-            file_checksum="fb3d8f9893db4004d1758291c338c6dcb56754e581509bd58e07a66877c19f87",
-            content_checksum="39c01cb2c404723a57bfd42d5f11be9d56731a66339abac90506c5d1b5eb4049",
-        ),
-        BenchmarkSet(
-            name="elephant",
-            title="Elephant",
-            n_bags=200,
-            n_positive=100,
-            n_instances=1391,
-            n_features=230,
-            license=_UNSTATED,
-            reference=_ANDREWS,
-            home=f"{_ANIMALS}/elephant.data",
-            file_checksum="670406a9e9b3434c96c6ccd142bbd2e8cb8cf7ad6310e7f0866754c691c14adb",
-            content_checksum="77edeaa49fa50d1e4898f0985f40c9f1b8892ad95d39628e12f3c79de01bb40b",
-        ),
-    )
+# Title, bags, positive bags, instances, features, license, reference, home.
+_FACTS = {
+    "musk1": ("MUSK 1", 92, 47, 476, 166, f"{_CC}C5ZK5B)", _DIETTERICH, f"{_UCI}/74/musk+version+1.zip"),
+    "musk2": ("MUSK 2", 102, 39, 6598, 166, f"{_CC}C51608)", _DIETTERICH, f"{_UCI}/75/musk+version+2.zip"),
+    "fox": ("Fox", 200, 100, 1320, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/fox.data"),
+    "tiger": ("Tiger", 200, 100, 1220, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/tiger.data"),
+    "elephant": ("Elephant", 200, 100, 1391, 230, _UNSTATED, _ANDREWS, f"{_ANIMALS}/elephant.data"),
 }
+_CHECKSUMS = {
+    "musk1": "bce36464a6d2e73dee7f325fd5adc30410d2266e404ac592ccb8d9204bad6f07",
+    "musk2": "79cf8f8a68832d425d53f87612117505b03b3a28ee85cc9ade21aa38e5f661d4",
+    "fox": "150ea32e38efbd34740bf009e863fbdf7ba4bfd0b38c920e7452a83826df427f",
+    "tiger": "39c01cb2c404723a57bfd42d5f11be9d56731a66339abac90506c5d1b5eb4049",
+    "elephant": "77edeaa49fa50d1e4898f0985f40c9f1b8892ad95d39628e12f3c79de01bb40b",
+}
+
+BENCHMARKS = {name: BenchmarkSet(name, *facts, _CHECKSUMS[name]) for name, facts in _FACTS.items()}
 """All benchmark datasets by name."""
 
 
@@ -310,10 +244,7 @@ def describe(name: str) -> BenchmarkSet:
     >>> facts.n_bags, facts.n_positive, facts.n_negative, facts.n_instances, facts.n_features
     (92, 47, 45, 476, 166)
     """
-    if name not in BENCHMARKS:
-        raise ParameterError(
-            f"Unknown benchmark dataset {name!r}; choose from {', '.join(BENCHMARKS)}.{did_you_mean(name, BENCHMARKS)}"
-        )
+    known_name("benchmark dataset", name, BENCHMARKS)
     return BENCHMARKS[name]
 
 
@@ -323,7 +254,7 @@ def load_musk1(folder: _Path | None = None, *, download: bool = True) -> Bags:
     Parameters
     ----------
     folder : path, optional
-        Folder with ``musk1.csv.gz`` (its checksum is verified) or ``musk1.csv`` (its counts are verified). If neither
+        Folder with ``musk1.csv.gz`` (its content is verified) or ``musk1.csv`` (its counts are verified). If neither
         is found, or no folder is given, the folder in the environment variable ``FUZZYMIL_DATA`` and the download
         cache are searched.
     download : bool
@@ -416,25 +347,17 @@ def _load(name: str, folder: _Path | None, download: bool) -> Bags:
 
 
 def _from_folder(facts: BenchmarkSet, folder: Path) -> Bags | None:
-    packed, plain = folder / f"{facts.name}.csv.gz", folder / f"{facts.name}.csv"
-    if packed.is_file():
+    for name, check in ((f"{facts.name}.csv.gz", _wrong_content), (f"{facts.name}.csv", _wrong_counts)):
+        if not (folder / name).is_file():
+            continue
         try:
-            found = hashlib.sha256(packed.read_bytes()).hexdigest()
-        except OSError as problem:
-            raise DataFileError(f"{packed} cannot be read ({problem.strerror}): check its permissions.") from None
-        if found != facts.file_checksum:
-            raise DataFileError(
-                f"{packed} is not the expected file: it is damaged, truncated or another version. Expected SHA-256 "
-                f"{facts.file_checksum}, found {found}. Download it again, or unpack your own version to {plain.name}, "
-                f"of which only the counts are checked. {_ways(facts)}"
-            )
-        return read_bags(packed, format="csv")
-    if plain.is_file():
-        bags = read_bags(plain, format="csv")
-        wrong = _wrong_counts(facts, bags)
-        if wrong:
-            raise DataFileError(f"{plain} is not {facts.title}: {wrong}. Download it again. {_ways(facts)}")
-        return bags
+            bags = read_bags(folder / name, format="csv")
+            problem = check(facts, bags)
+        except DataFileError as damage:
+            problem = str(damage)
+        if problem is None:
+            return bags
+        raise DataFileError(f"{folder / name} is not {facts.title}: {problem} Download it again. {_ways(facts)}")
     return None
 
 
@@ -488,19 +411,15 @@ def _as_published(facts: BenchmarkSet, bags: Bags) -> Bags:
 def _wrong_counts(facts: BenchmarkSet, bags: Bags) -> str | None:
     expected = (facts.n_bags, facts.n_instances, facts.n_features)
     found = (bags.n_bags, bags.n_instances, bags.n_features)
-    if found == expected:
-        return None
     form = "{} bags, {} instances, {} features"
-    return f"expected {form.format(*expected)}, found {form.format(*found)}"
+    return None if found == expected else f"expected {form.format(*expected)}, found {form.format(*found)}."
 
 
 def _wrong_content(facts: BenchmarkSet, bags: Bags) -> str | None:
-    wrong = _wrong_counts(facts, bags)
-    if wrong is None:
-        found = content_checksum(bags)
-        if found != facts.content_checksum:
-            wrong = f"expected content with SHA-256 {facts.content_checksum}, found {found}"
-    return None if wrong is None else f"{wrong}."
+    wrong, found = _wrong_counts(facts, bags), content_checksum(bags)
+    if wrong is None and found != facts.content_checksum:
+        return f"expected content with SHA-256 {facts.content_checksum}, found {found}."
+    return wrong
 
 
 def _ways(facts: BenchmarkSet) -> str:

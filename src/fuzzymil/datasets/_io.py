@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzymil._utils.errors import InputError, ParameterError, UnusedColumnsWarning, did_you_mean, warn_user
+from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags, BagStream, Columns
-from fuzzymil.bags.table import ColumnOptions, unused_in_words
+from fuzzymil.bags.table import ColumnOptions
 from fuzzymil.datasets.formats import FORMATS, DataFile, Format
 from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
 
@@ -84,7 +84,7 @@ def guess_format(
     CSV with a header, bag column 'bag', label column 'label'
     """
     file = DataFile(path, encoding)
-    options = ColumnOptions.of(features, (), (), (), False, each_row=each_row)
+    options = ColumnOptions.of(features, each_row=each_row)
     with _within_memory(file):
         known = _format(file, format, bag, label)
         names = () if known.column_names is None else tuple(known.column_names(file))
@@ -172,17 +172,21 @@ def read_bags(
     with _within_memory(file):
         known = _format(file, format, bag, label)
     options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands, each_row)
-    unusual = {"decimal": decimal != ".", "thousands": thousands is not None}
-    given = {"drop": drop, **vars(options), "number_format": None, **unusual}
+    given: dict[str, object] = {
+        "drop": drop,
+        "features": features,
+        "categorical": categorical,
+        "date": date,
+        "keep": keep,
+    }
+    given |= {"keep": keep, "exclude_text": exclude_text, "each_row": each_row}
+    given |= {"decimal": decimal != ".", "thousands": thousands}
     first = next((name for name, value in given.items() if value), None)
     if first is not None and not known.takes_options:
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
         raise ParameterError(f"{first}= is supported for {formats}, but {file.path} is read as {known.title}.")
     with _within_memory(file):
-        bags = known.read(file, bag, label, options, columns) if known.takes_options else known.read(file, bag, label)
-    if bags.source is not None and bags.source.unused and not exclude_text:
-        warn_user(unused_in_words(bags.source.unused), UnusedColumnsWarning)
-    return bags
+        return known.read(file, bag, label, *((options, columns) if known.takes_options else ()))
 
 
 @contextlib.contextmanager
@@ -217,7 +221,7 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     >>> write_bags(BagStream(lambda part: Bags.from_list([[[part]], [[part + 0.5]]], ["width"]), 4), path)
     >>> stream = stream_bags(path)
     >>> stream
-    BagStream(1 part)
+    BagStream(8 bags, 8 instances, 1 feature, 1 part)
     >>> stream.part(0).ids
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
@@ -226,8 +230,7 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     if known.read_parts is None:
         raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
     with _within_memory(file):
-        table = known.read_parts(path, bag=bag, label=label, drop=drop)
-    return BagStream(table.part, table.n_parts)
+        return known.read_parts(path, bag=bag, label=label, drop=drop)
 
 
 def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -> None:
@@ -260,7 +263,7 @@ def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -
     target = Path(path)
     if not isinstance(bags, Bags | BagStream):
         raise InputError(f"Only Bags can be written, got an object of type {type(bags).__name__}: call as_bags first.")
-    known = _chosen(format) if format is not None else _by_suffix(target)
+    known = _by_name(format) if format is not None else _by_suffix(target)
     if known.write is None:
         others = ", ".join(name for name, other in FORMATS.items() if other.write is not None)
         raise ParameterError(f"The format {known.name!r} is read-only: write one of {others}.")
@@ -279,9 +282,8 @@ def _streamable(verb: str) -> str:
     return f"{verb} " + " or ".join(known.title for known in FORMATS.values() if known.write_parts is not None)
 
 
-def _chosen(name: str) -> Format:
-    if name not in FORMATS:
-        raise ParameterError(f"Unknown format {name!r}; choose from {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+def _by_name(name: str) -> Format:
+    known_name("format", name, FORMATS)
     return FORMATS[name]
 
 
@@ -296,7 +298,7 @@ def _by_suffix(path: Path) -> Format:
 
 
 def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:
-    known = _chosen(name) if name is not None else _guessed(file, bag)
+    known = _by_name(name) if name is not None else _recognize(file, bag)
     if not known.takes_columns and not (bag is None and label is None):
         raise ParameterError(
             f"The columns of the format {known.name!r} ({known.title}) are fixed: omit bag= and label=."
@@ -306,7 +308,7 @@ def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> For
     return known
 
 
-def _guessed(file: DataFile, bag: Column) -> Format:
+def _recognize(file: DataFile, bag: Column) -> Format:
     for known in sorted(FORMATS.values(), key=lambda known: known.rank)[::-1]:
         if known.matches(file, bag):
             return known

@@ -201,60 +201,21 @@ def make_planted(kind: str, n_bags: int = 400, n_noise: int = 20, random_state: 
 
 
 def _uniform(
-    judge: Callable[..., tuple[Any, Array | None]], n_columns: int = 2
+    witnesses: Callable[..., Array], judge: Callable[..., Any] | None = None, n_columns: int = 2
 ) -> Callable[[np.random.RandomState, int], Drawn]:
-    """Draw uniform values, and let ``judge`` find the label and the instances that speak for it."""
+    """Draw uniform values a, b, ...; the bag is positive if there are witnesses, or else if ``judge`` says so."""
 
     def draw(rng: np.random.RandomState, size: int) -> Drawn:
         values = rng.uniform(0, 10, size=(size, n_columns))
-        label, speaking = judge(*values.T)
-        found = speaking if label and speaking is not None else np.zeros(size, dtype=bool)
-        return values, bool(label), found
+        found = witnesses(*values.T)
+        positive = bool(found.any() if judge is None else judge(*values.T))
+        return values, positive, (found if positive else np.zeros(size, bool))
 
     return draw
 
 
-def _some(a: Array, b: Array) -> tuple[Any, Array]:
-    return (a > 9).any(), a > 9
-
-
-def _pair(a: Array, b: Array) -> tuple[Any, Array]:
-    inside = (a > 7) & (b > 3) & (b < 5)
-    return inside.any(), inside
-
-
-def _either(a: Array, b: Array) -> tuple[Any, Array]:
-    high = (a > 9) | (b > 9)
-    return high.any(), high
-
-
-def _both(a: Array, b: Array) -> tuple[Any, Array]:
-    return (a > 8.5).any() and (b > 8.5).any(), (a > 8.5) | (b > 8.5)
-
-
-def _count(a: Array, b: Array) -> tuple[Any, Array]:
-    return (a > 6.5).sum() >= 3, a > 6.5
-
-
-def _most(a: Array, b: Array) -> tuple[Any, Array]:
-    return (a > 5).mean() > 0.5, a > 5
-
-
-def _size(a: Array, b: Array) -> tuple[Any, None]:
-    return len(a) >= 8, None
-
-
-def _all(a: Array, b: Array) -> tuple[Any, None]:
-    return (b < 8.5).all(), None
-
-
-def _unless(a: Array, b: Array) -> tuple[Any, Array]:
-    return (a > 8).any() and not (b > 9).any(), a > 8
-
-
-def _triple(a: Array, b: Array, c: Array) -> tuple[Any, Array]:
-    inside = (a > 6) & (b < 4) & (c > 3) & (c < 8)
-    return inside.any(), inside
+def _nothing(a: Array, b: Array) -> Array:
+    return np.zeros(len(a), bool)
 
 
 def _shift(rng: np.random.RandomState, size: int) -> Drawn:
@@ -281,24 +242,42 @@ def _prototype(rng: np.random.RandomState, size: int) -> Drawn:
 
 
 PLANTED: dict[str, PlantedProblem] = {
-    "some": PlantedProblem("some instance has A > 9", ("A",), _uniform(_some)),
-    "pair": PlantedProblem("one instance has A > 7 and 3 < B < 5", ("A", "B"), _uniform(_pair)),
-    "either": PlantedProblem("some instance has A > 9, or some instance has B > 9", ("A", "B"), _uniform(_either)),
-    "both": PlantedProblem(
-        "some instance has A > 8.5, and some instance, the same or another, has B > 8.5", ("A", "B"), _uniform(_both)
+    "some": PlantedProblem("some instance has A > 9", ("A",), _uniform(lambda a, b: a > 9)),
+    "pair": PlantedProblem(
+        "one instance has A > 7 and 3 < B < 5", ("A", "B"), _uniform(lambda a, b: (a > 7) & (b > 3) & (b < 5))
     ),
-    "count": PlantedProblem("at least 3 instances have A > 6.5", ("A",), _uniform(_count)),
-    "most": PlantedProblem("more than half of the instances have A > 5", ("A",), _uniform(_most)),
+    "either": PlantedProblem(
+        "some instance has A > 9, or some instance has B > 9", ("A", "B"), _uniform(lambda a, b: (a > 9) | (b > 9))
+    ),
+    "both": PlantedProblem(
+        "some instance has A > 8.5, and some instance, the same or another, has B > 8.5",
+        ("A", "B"),
+        _uniform(lambda a, b: (a > 8.5) | (b > 8.5), lambda a, b: a.max() > 8.5 and b.max() > 8.5),
+    ),
+    "count": PlantedProblem(
+        "at least 3 instances have A > 6.5", ("A",), _uniform(lambda a, b: a > 6.5, lambda a, b: (a > 6.5).sum() >= 3)
+    ),
+    "most": PlantedProblem(
+        "more than half of the instances have A > 5",
+        ("A",),
+        _uniform(lambda a, b: a > 5, lambda a, b: (a > 5).mean() > 0.5),
+    ),
     "shift": PlantedProblem(
         "A is higher by 1 and B lower by 1 in all instances (normal values, standard deviation 1.5)", ("A", "B"), _shift
     ),
-    "size": PlantedProblem("there are at least 8 instances", (), _uniform(_size), sizes=(3, 12)),
-    "all": PlantedProblem("all instances have B < 8.5", ("B",), _uniform(_all)),
-    "unless": PlantedProblem("some instance has A > 8, and none has B > 9", ("A", "B"), _uniform(_unless)),
+    "size": PlantedProblem(
+        "there are at least 8 instances", (), _uniform(_nothing, lambda a, b: len(a) >= 8), sizes=(3, 12)
+    ),
+    "all": PlantedProblem("all instances have B < 8.5", ("B",), _uniform(_nothing, lambda a, b: b.max() < 8.5)),
+    "unless": PlantedProblem(
+        "some instance has A > 8, and none has B > 9",
+        ("A", "B"),
+        _uniform(lambda a, b: a > 8, lambda a, b: a.max() > 8 and b.max() <= 9),
+    ),
     "triple": PlantedProblem(
         "one instance has A > 6, B < 4 and 3 < C < 8",
         ("A", "B", "C"),
-        _uniform(_triple, n_columns=3),
+        _uniform(lambda a, b, c: (a > 6) & (b < 4) & (c > 3) & (c < 8), n_columns=3),
         columns=("A", "B", "C"),
     ),
     "prototype": PlantedProblem(

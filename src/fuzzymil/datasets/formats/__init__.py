@@ -1,8 +1,7 @@
 """File formats for bags, one module each; every module of this folder registers what it reads in `FORMATS`."""
 
 from fuzzymil._utils.registry import import_modules
-from fuzzymil.datasets.formats._fields import BAG_NAMES, INSTANCE_LABEL
-from fuzzymil.datasets.formats._format import FORMATS, Format
+from fuzzymil.datasets.formats._format import BAG_NAMES, FORMATS, INSTANCE_LABEL, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError, MissingFileError
 
 __all__ = ["BAG_NAMES", "FORMATS", "INSTANCE_LABEL", "DataFile", "DataFileError", "Format", "MissingFileError"]

@@ -3,8 +3,8 @@ r"""Relational ARFF, WEKA's format for bags: one line per bag, its instances quo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,32 +13,26 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags
 from fuzzymil.bags.series import TextSeries
 from fuzzymil.bags.table import not_a_number
-from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, Format
-from fuzzymil.datasets.formats.files import DataFile, bare_name, write_text
+from fuzzymil.datasets.formats.files import CUT, DataFile, bare_name, write_text
 
 _QUOTED = r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\\]*(?:\\.[^'\\]*)*'"
 _FIELD = re.compile(rf"\s*({_QUOTED}|[^,\"'\s][^,]*|)\s*(,|$)")
 _ATTRIBUTE = re.compile(rf"\s*@attribute\s+({_QUOTED}|\S+)\s+(.+?)\s*$", re.IGNORECASE)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _PER_BAG, _CHECKED = 400, 1024  # bytes; bags after which the memory is checked
-_NUMERIC = (["numeric"], ["real"], ["integer"])
+_NUMERIC = ("numeric", "real", "integer")
 
 
-@dataclass(frozen=True)
-class _Header:
+class _Header(NamedTuple):
     names: list[str]  # of the outer attributes
     relation: int  # which of them holds the bag
     features: list[str]
     data_line: int
 
 
-def is_arff(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named ``.arff`` or begins with ``@relation``."""
-    return file.suffix == ".arff" or (bool(file.head) and file.head[0].lower().lstrip().startswith("@relation"))
-
-
-def _plain(text: str) -> str:
+def _token(text: str) -> str:
     """Return a token without its quotes and escapes."""
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
@@ -70,18 +64,15 @@ def _header(file: DataFile) -> _Header:
             continue
         found = _ATTRIBUTE.match(line)
         if found is None:
-            cut = file.is_cut(number)
-            advice = "the file seems to be truncated here: download it again" if cut else "correct the header"
+            advice = CUT if file.is_cut(number) else "correct the header"
             raise file.error(f"expected @attribute name type, found {line.strip()[:40]!r}; {advice}", number)
-        name, kind = _plain(found[1]), found[2]
+        name, kind = _token(found[1]), found[2]
         if name in (features if inside else names):
             raise file.error(f"duplicate attribute {name!r}: rename one", number)
         if inside:
-            if kind.lower().split()[:1] not in _NUMERIC:
-                raise file.error(
-                    f"the feature {name!r} has type {kind[:40]!r}, but features must be numeric: recode it",
-                    number,
-                )
+            if next(iter(kind.lower().split()), "") not in _NUMERIC:
+                kinds = "but features must be numeric: recode it"
+                raise file.error(f"the feature {name!r} has type {kind[:40]!r}, {kinds}", number)
             features[name] = None
             continue
         names[name] = None
@@ -99,7 +90,7 @@ def arff_columns(file: DataFile, bag: object = None, label: object = None) -> tu
 
 def _roles(file: DataFile, header: _Header, bag: object, label: object) -> tuple[str | None, str | None]:
     outer = [name for n, name in enumerate(header.names) if n != header.relation]
-    _fields.check_known("attribute", bag, label, outer, file.problem)
+    _format.check_known("attribute", bag, label, outer, file.problem)
     free = [name for name in outer if name not in (bag, label)]
     if bag is None and free and header.names.index(free[0]) < header.relation:
         bag = free.pop(0)
@@ -137,7 +128,7 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
             )
         if not rows:
             raise file.error(f"{place} is empty: every bag needs at least one instance", number)
-        values, bad = _fields.parse_numbers([field for fields in rows for field in fields])
+        values, bad = _format.parse_numbers([field for fields in rows for field in fields])
         if bad is not None:
             instance, feature = divmod(bad, len(header.features))
             raise file.error(not_a_number(rows[instance][feature].strip()), number, repr(header.features[feature]))
@@ -153,20 +144,12 @@ def read_arff(file: DataFile, bag: object = None, label: object = None) -> Bags:
         raise file.error("there are no bags below @data: export or download the file again", header.data_line)
     twice = first_repeated(owners)
     if twice is not None:
-        first = lines[owners.index(owners[twice])]
-        raise file.error(
-            f"duplicate bag {owners[twice]}, also on line {first}: every bag needs its own id", lines[twice]
-        )
-    sizes = [len(part) for part in parts]
-    per_row = np.repeat(np.arange(len(parts)), sizes)
-    return _fields.bags_of_rows(
-        file,
-        np.concatenate(parts),
-        TextSeries(owners, per_row),
-        TextSeries(labels, per_row) if target else None,
-        [lines[b] for b in per_row],
-        header.features,
-    )
+        also = f"also on line {lines[owners.index(owners[twice])]}"
+        raise file.error(f"duplicate bag {owners[twice]}, {also}: every bag needs its own id", lines[twice])
+    per_row = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    ids, target_text = TextSeries(owners, per_row), TextSeries(labels, per_row) if target else None
+    places = np.array(lines)[per_row]
+    return _format.bags_of_rows(file, np.concatenate(parts), ids, target_text, places, header.features)
 
 
 def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
@@ -180,7 +163,7 @@ def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
                 "damaged or truncated, download it again",
                 number,
             )
-        fields.append(_plain(found[1]))
+        fields.append(_token(found[1]))
         at = found.end()
         if not found[2]:
             break
@@ -192,32 +175,32 @@ def _split(file: DataFile, number: int, line: str, expected: int) -> list[str]:
 
 def write_arff(bags: Bags, path: Path) -> None:
     """Write relational ARFF with nominal labels, or numeric ones if labels are fractions."""
-    ids, found = _fields.ids_and_labels(bags, "ARFF", needs_labels=True)
+    ids, found = _format.ids_and_labels(bags, "ARFF", needs_labels=True)
     labels = found or []
     fractions = np.asarray(bags.labels).dtype.kind == "f" and any("." in text or "e" in text for text in labels)
-    kind = "numeric" if fractions else "{" + ",".join(map(_quoted, dict.fromkeys(labels))) + "}"
+    kind = "numeric" if fractions else "{" + ",".join(map(_quote, dict.fromkeys(labels))) + "}"
     odd = next((name for name in (*bags.names, *ids, *labels) if re.search(r"[\x00-\x08\x0b-\x1f]", name)), None)
     if odd is not None:
         raise InputError(f"{odd!r} contains a control character, which ARFF does not allow: rename it or write CSV.")
     lines = [
-        f"@relation {_quoted(bare_name(path).split('.')[0] or 'bags')}",
+        f"@relation {_quote(bare_name(path).split('.')[0] or 'bags')}",
         "",
-        "@attribute bag_id {" + ",".join(map(_quoted, ids)) + "}",
+        "@attribute bag_id {" + ",".join(map(_quote, ids)) + "}",
         "@attribute bag relational",
-        *(f"  @attribute {_quoted(name)} numeric" for name in bags.names),
+        *(f"  @attribute {_quote(name)} numeric" for name in bags.names),
         "@end bag",
         f"@attribute class {kind}",
         "",
         "@data",
     ]
     for name, label, instances in zip(ids, labels, bags, strict=True):
-        rows = (",".join(_fields.number_text(value) or "?" for value in row) for row in instances.tolist())
+        rows = (",".join(_format.number_text(value) or "?" for value in row) for row in instances.tolist())
         joined = r"\n".join(rows)
-        lines.append(f'{_quoted(name)},"{joined}",{_quoted(label)}')
+        lines.append(f'{_quote(name)},"{joined}",{_quote(label)}')
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if re.fullmatch(r"[\w.+-]+", text, re.ASCII) and not text.startswith("?"):
         return text
     escaped = text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n").replace("\t", r"\t")
@@ -230,6 +213,6 @@ FORMATS["arff"] = Format(
     suffixes=(".arff",),
     read=read_arff,
     write=write_arff,
-    is_match=is_arff,
+    head=r"(?i)\s*@relation",
     columns=arff_columns,
 )

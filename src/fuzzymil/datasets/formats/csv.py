@@ -8,8 +8,7 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,12 @@ import numpy as np
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, TwoLabelsError
-from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
-from fuzzymil.bags.series import (
-    MISSING,
-    PLAIN_NUMBERS,
-    NumberSeries,
-    Series,
-    TextBuilder,
-    TextSeries,
-    is_number,
-    text_bytes,
-)
+from fuzzymil.bags import Bags, Column, Columns, Source, Table, bags_of_table
+from fuzzymil.bags.series import DECIMAL_POINT, MISSING, NumberSeries, TextBuilder, TextSeries, is_number, text_bytes
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
-from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._fields import INSTANCE_LABEL, ColumnName
-from fuzzymil.datasets.formats._format import FORMATS, Format
-from fuzzymil.datasets.formats.files import DataFile, DataFileError, bare_name, write_text
-
-CUT = "the file seems to be truncated here: download it again"
+from fuzzymil.datasets.formats import _format
+from fuzzymil.datasets.formats._format import FORMATS, INSTANCE_LABEL, ColumnName, Format
+from fuzzymil.datasets.formats.files import CUT, DataFile, DataFileError, bare_name, write_text
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 _IN_QUOTES = re.compile(r'"[^"]*"')
@@ -45,19 +32,6 @@ _ARROW_BLOCK = 1 << 26  # bytes parsed at a time; a row has to fit
 _ARROW_COLUMN = 1 << 15  # bytes that pyarrow takes for a column, however short it is
 _LEAST_FOR_ARROW = 1 << 20  # bytes; smaller files are read before pyarrow is imported
 _FIRST_ROWS = 200  # by which columns of text are recognized
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of delimited text, by the positions of their columns.
-
-    Shapes: ``numbers`` (n_rows,). ``texts``: the columns that are not numbers; nothing counts as missing. ``lines``
-    (n_rows,): the line on which each row begins.
-    """
-
-    numbers: dict[int, Array]
-    texts: dict[int, TextSeries]
-    lines: Array
 
 
 def delimiter(line: str) -> str | None:
@@ -96,120 +70,108 @@ def rows_of(file: DataFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_rows(
-    file: DataFile,
-    texts: Collection[int],
-    skipped: Collection[int] = (),
-    *,
-    header: bool,
-    names: Mapping[int, str] | None = None,
-) -> Rows:
-    """Read rows of text and numbers.
+    file: DataFile, names: Sequence[str | None], texts: Collection[str], *, header: bool, numeric: bool = False
+) -> tuple[dict[str, Any], Array]:
+    """Return the columns of text (`TextSeries`) and numbers (`NumberSeries`), and the line on which each row begins.
 
-    ``texts``: positions of columns that are text. ``skipped``: positions of columns to ignore. ``header``: whether the
-    first row has names. ``names``: names of the other columns, if they have to be numbers. Otherwise they are numbers
-    if they have nothing else.
+    ``names``: of all columns; None: ignore it. ``texts``: the columns that are text, in which nothing counts as
+    missing. ``header``: whether the first row has names. ``numeric``: whether all other columns have to be numbers;
+    otherwise they are if they have nothing else.
     """
-    rows = itertools.islice(rows_of(file), int(header), int(header) + _FIRST_ROWS)
     odd = set(texts)
-    if names is None:
-        for row in (row for _, row in rows):
-            odd |= {at for at, field in enumerate(row) if at not in odd and not is_number(field.strip())}
-    found: Rows | set[int] = _read_by_arrow(file, odd, skipped, header) or set()
-    while not isinstance(found, Rows):
+    if not numeric:
+        for _, row in itertools.islice(rows_of(file), int(header), int(header) + _FIRST_ROWS):
+            odd |= {name for name, field in zip(names, row, strict=True) if name and not is_number(field.strip())}
+    found = _read_by_arrow(file, names, odd, header) or odd
+    while isinstance(found, set):
         odd |= found
-        found = _read_in_blocks(file, odd, skipped, header, names)
+        found = _read_in_blocks(file, names, odd, header, numeric)
     return found
 
 
 def _read_in_blocks(
-    file: DataFile, texts: Collection[int], skipped: Collection[int], header: bool, names: Mapping[int, str] | None
-) -> Rows | set[int]:
+    file: DataFile, names: Sequence[str | None], texts: Collection[str], header: bool, numeric: bool
+) -> tuple[dict[str, Any], Array] | set[str]:
     """Read rows in blocks, so that few are text at a time; or return columns that turn out to be text."""
-    width = len(next(rows_of(file))[1])
-    columns = {at: TextBuilder() for at in texts if at not in skipped}
-    places = [at for at in range(width) if at not in columns and at not in skipped]
-    numbers: dict[int, list[Array]] = {at: [] for at in places}
+    strings = {name: TextBuilder() for name in names if name is not None and name in texts}
+    numbers: dict[str, list[Array]] = {name: [] for name in names if name is not None and name not in texts}
     lines: list[Array] = []
     n_rows = 0
     rows = itertools.islice(rows_of(file), int(header), None)
-    while block := list(itertools.islice(rows, max(_BLOCK_FIELDS // width, 1))):
+    while block := list(itertools.islice(rows, max(_BLOCK_FIELDS // len(names), 1))):
         some, fields = zip(*block, strict=True)
-        by_column = list(zip(*fields, strict=True))
         lines.append(np.array(some))
-        for at, builder in columns.items():
-            builder.extend(by_column[at])
         odd = set()
-        for at in places:
-            values, bad = _fields.parse_numbers(by_column[at])
-            if bad is not None and names is not None:
-                raise file.error(not_a_number(by_column[at][bad].strip()), some[bad], names[at])
-            numbers[at].append(values)
-            odd |= set() if bad is None else {at}
+        for name, column in zip(names, zip(*fields, strict=True), strict=True):
+            if name in strings:
+                strings[name].extend(column)
+            elif name is not None:
+                values, bad = _format.parse_numbers(column)
+                if bad is not None and numeric:
+                    raise file.error(not_a_number(column[bad].strip()), some[bad], repr(name))
+                numbers[name].append(values)
+                odd |= set() if bad is None else {name}
         if odd:
             return odd
         n_rows += len(block)
         # Of numbers: what was read, the features made of them, and a copy in the order of the bags.
-        n_bytes = n_rows * (26 * len(places) + _PER_ROW) + sum(builder.n_bytes for builder in columns.values())
-        file.require(n_bytes, f"has more than {n_rows:,} rows of {width:,} columns")
-    return Rows(
-        {at: np.concatenate(parts) if parts else np.zeros(0) for at, parts in numbers.items()},
-        {at: builder.build() for at, builder in columns.items()},
-        np.concatenate(lines) if lines else np.zeros(0, np.int64),
-    )
+        n_bytes = n_rows * (26 * len(numbers) + _PER_ROW) + sum(text.n_bytes for text in strings.values())
+        file.require(n_bytes, f"has more than {n_rows:,} rows of {len(names):,} columns")
+    columns: dict[str, Any] = {name: text.build() for name, text in strings.items()}
+    columns |= {name: NumberSeries(np.concatenate([[], *parts])) for name, parts in numbers.items()}
+    return columns, np.concatenate([np.zeros(0, np.int64), *lines])
 
 
-def _read_by_arrow(file: DataFile, texts: Collection[int], skipped: Collection[int], header: bool) -> Rows | None:
+def _read_by_arrow(
+    file: DataFile, names: Sequence[str | None], texts: Collection[str], header: bool
+) -> tuple[dict[str, Any], Array] | None:
     """Read all rows at once; None if pyarrow is missing, or anything is irregular and needs a closer look."""
     line, first = next(file.numbered_lines())
     mark, size = delimiter(first), file.path.stat().st_size
-    width = first.count(mark or " ") + 1
     if mark is None or file.encoding is not None or size < _LEAST_FOR_ARROW:
         return None
-    if memory.shortage(4 * size + _ARROW_COLUMN * width) is not None:
+    if memory.shortage(4 * size + _ARROW_COLUMN * len(names)) is not None:
         return None  # in blocks it may fit
     try:
         import pyarrow
         from pyarrow import csv as arrow_csv
-    except ImportError:
-        return None
-    skip = line if header else 0
-    kinds = {
-        str(at): pyarrow.string() if at in texts else pyarrow.float64() for at in range(width) if at not in skipped
-    }
-    try:
+
         content = file.content
-    except DataFileError:
+    except (ImportError, DataFileError):
         return None  # in blocks it may fit, and what is wrong has a place
     n_bytes = len(content) + 26 * content.count(mark.encode()) + _PER_ROW * content.count(b"\n")
     if memory.shortage(n_bytes) or b'"' in content or b"\0" in content or content.count(b"\r") > content.count(b"\r\n"):
         return None
+    skip, places = line if header else 0, [str(at) for at in range(len(names))]
+    string, number = pyarrow.string(), pyarrow.float64()
+    kinds = {at: string if name in texts else number for at, name in zip(places, names, strict=True) if name}
     try:
         found = arrow_csv.read_csv(
             pyarrow.BufferReader(content.removeprefix(b"\xef\xbb\xbf")),
-            arrow_csv.ReadOptions(skip_rows=skip, column_names=list(map(str, range(width))), block_size=_ARROW_BLOCK),
+            arrow_csv.ReadOptions(skip_rows=skip, column_names=places, block_size=_ARROW_BLOCK),
             arrow_csv.ParseOptions(delimiter=mark, quote_char=False),
-            arrow_csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=_MISSING_IN_ANY_CASE),
+            arrow_csv.ConvertOptions(column_types=kinds, include_columns=[*kinds], null_values=_MISSING_IN_ANY_CASE),
         )
     except pyarrow.ArrowException:
         return None
     if not found.num_rows or content.rstrip(b"\r\n").count(b"\n") + 1 - skip != found.num_rows:
         return None  # blank lines: the numbers of the lines would be wrong
     del content, file.content
-    series = {int(name): values for name, values in zip(kinds, found.columns, strict=True)}
-    numbers = {at: values.to_numpy() for at, values in series.items() if at not in texts}
-    if any(np.isnan(values).sum() != series[at].null_count for at, values in numbers.items()):
-        return None  # something odd was read as NaN
-    found_texts = {at: _dictionary(values) for at, values in series.items() if at in texts}
-    n_bytes = found.num_rows * (26 * len(numbers) + _PER_ROW)
-    n_bytes += sum(
-        text_bytes(found.num_rows, len(each.dictionary), each.dictionary.nbytes) for each in found_texts.values()
-    )
-    file.require(n_bytes, f"has {found.num_rows:,} rows of {width:,} columns")
-    strings = {
-        at: TextSeries(each.dictionary.to_pylist(), each.indices.to_numpy(zero_copy_only=False).astype(np.int64))
-        for at, each in found_texts.items()
-    }
-    return Rows(numbers, strings, np.arange(skip + 1, skip + 1 + found.num_rows))
+    columns: dict[str, Any] = {}
+    n_bytes = found.num_rows * (26 * sum(kind is number for kind in kinds.values()) + _PER_ROW)
+    for name, values in zip(filter(None, names), found.columns, strict=True):
+        if name in texts:
+            columns[name] = text = _dictionary(values)
+            n_bytes += text_bytes(found.num_rows, len(text.dictionary), text.dictionary.nbytes)
+            continue
+        columns[name] = NumberSeries(values.to_numpy())
+        if np.isnan(columns[name].numbers).sum() != values.null_count:
+            return None  # something odd was read as NaN
+    file.require(n_bytes, f"has {found.num_rows:,} rows of {len(names):,} columns")
+    for name in texts & columns.keys():
+        places = columns[name].indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        columns[name] = TextSeries(columns[name].dictionary.to_pylist(), places)
+    return columns, np.arange(skip + 1, skip + 1 + found.num_rows)
 
 
 def _dictionary(column: Any) -> Any:
@@ -239,7 +201,7 @@ def _kind_of(file: DataFile, bag: ColumnName) -> str | None:
     fields = fields_of(file.head[0]) if file.head else []
     if len(fields) < 2:
         return None
-    if isinstance(bag, str) or any(field.lower() in _fields.BAG_NAMES for field in fields):
+    if isinstance(bag, str) or any(field.lower() in _format.BAG_NAMES for field in fields):
         return "csv"
     numeric = [is_number(field) for field in fields]
     if len(fields) > 2 and all(numeric[2:]):
@@ -264,37 +226,30 @@ def read_csv(
     """Read a table with a header: one row per instance, a column of bag ids and usually one of labels."""
     line, header = next(rows_of(file))
     names = [name.strip() for name in header]
-    roles = _fields.Roles.of(names, bag, label, options, columns, lambda message: file.error(message, line))
-    places = {name: at for at, name in enumerate(names)}
-    known = {places[name] for name in roles.named}
-    features = {places[name] for name in roles.features}
-    texts = known | {places[name] for name in _text_features(roles, columns)}
-    rows = read_rows(file, texts, {*places.values()} - features - known, header=True)
-    if not len(rows.lines):
+    roles = _format.Roles.of(names, bag, label, options, columns, lambda message: file.error(message, line))
+    used = {*roles.features, *roles.named}
+    texts = {*roles.named, *_text_features(roles, columns)}
+    found, lines = read_rows(file, [name if name in used else None for name in names], texts, header=True)
+    if not len(lines):
         raise file.error("there are no rows below the header: export or download the file again", 1)
-    series: dict[str, Series] = {}
-    for name in roles.features:
-        at = places[name]
-        raw = rows.texts.get(at)
-        series[name] = NumberSeries(rows.numbers[at]) if raw is None else TextSeries.of(raw.distinct, raw.codes)
-    source = Source(rows.lines, place="line", label=roles.label or "")
+    series = {
+        name: TextSeries.of(values.distinct, values.codes) if isinstance(values := found[name], TextSeries) else values
+        for name in roles.features
+    }
+    source = Source(lines, place="line", label=roles.label or "")
+    owner, label_text, truth = (found.get(name or "") for name in (roles.bag, roles.label, roles.truth))
     with file.naming_errors():
-        ids, labels, truth = np.arange(1, len(rows.lines) + 1), None, None
-        if roles.bag is not None:
-            ids = _fields.row_ids(file, rows.texts[places[roles.bag]], source)
-        if roles.label is not None:
-            number_format = roles.options.number_format
-            labels = _fields.row_labels(file, rows.texts[places[roles.label]], source, number_format)
-        if roles.truth is not None:
-            raw = rows.texts[places[roles.truth]]
-            truth = _fields.parse_labels(raw.distinct)[raw.codes]
-        return bags_of_table(Table(series, ids, labels, truth, source, is_text=True), roles.options, columns)
+        ids = np.arange(1, len(lines) + 1) if owner is None else _format.row_ids(file, owner, source)
+        number_format = roles.options.number_format
+        labels = None if label_text is None else _format.row_labels(file, label_text, source, number_format)
+        of_rows = None if truth is None else _format.parse_labels(truth.distinct)[truth.codes]
+        return bags_of_table(Table(series, ids, labels, of_rows, source, is_text=True), roles.options, columns)
 
 
-def _text_features(roles: _fields.Roles, columns: Columns | None) -> Collection[str]:
+def _text_features(roles: _format.Roles, columns: Columns | None) -> Collection[str]:
     """Return the columns of features that are text whatever they have."""
     options = roles.options
-    if options.number_format != PLAIN_NUMBERS:
+    if options.number_format != DECIMAL_POINT:
         return roles.features
     if columns is not None:
         return {*roles.features} - {column.source for column in columns if column.kind == "number"}
@@ -303,36 +258,29 @@ def _text_features(roles: _fields.Roles, columns: Columns | None) -> Collection[
 
 def write_csv(bags: Bags, path: Path) -> None:
     """Write a table with the columns bag, label and instance_label (where known) and the features."""
-    ids, labels = _fields.ids_and_labels(bags, "a table")
+    ids, labels = _format.ids_and_labels(bags, "a table")
     columns = {"bag": [ids[b] for b in bags.bag_index]}
     if labels is not None:
         columns["label"] = [labels[b] for b in bags.bag_index]
     if bags.instance_labels is not None:
-        columns[INSTANCE_LABEL] = _fields.values_as_text(bags.instance_labels)
-    _fields.check_feature_names(bags)
+        columns[INSTANCE_LABEL] = _format.values_as_text(bags.instance_labels)
+    _format.check_feature_names(bags)
     for name in bags.names:
         if not name or name != name.strip() or not name.isprintable():
             raise InputError(f"The feature name {name!r} is not valid in a header: rename it before writing.")
-    _write_rows(path, [[*columns, *bags.names]], list(columns.values()), bags)
+    _write_rows(path, [*columns, *bags.names], list(columns.values()), bags)
 
 
-def _write_rows(path: Path, header: list[list[str]], columns: list[list[str]], bags: Bags) -> None:
+def _write_rows(path: Path, header: list[str], columns: list[list[str]], bags: Bags) -> None:
     mark = "\t" if bare_name(path).lower().endswith(".tsv") else ","
-    lines = [mark.join(map(_field, names)) for names in header]
-    named = [bool(header) and bool(column.categories) for column in bags.columns or ()] or [False] * bags.n_features
-    for front, row in zip(zip(*columns, strict=True), bags.instances.tolist(), strict=True):
-        fields: Iterable[str] = map(_fields.number_text, row)
-        if any(named):
-            fields = (
-                _category(bags, d, value) if named[d] else _fields.number_text(value) for d, value in enumerate(row)
-            )
-        lines.append(mark.join([*map(_field, front), *fields]))
-    write_text(path, "\n".join(lines) + "\n")
-
-
-def _category(bags: Bags, d: int, code: float) -> str:
-    """Return the name of a category; nothing if it is missing."""
-    return "" if code != code or bags.columns is None else _field(str(bags.columns[d].shown(code)))
+    texts = [[*map(_field, column)] for column in columns]
+    for column, values in zip(bags.columns or map(Column, bags.names), bags.instances.T.tolist(), strict=True):
+        if header and column.categories:
+            texts.append(["" if code != code else _field(str(column.shown(code))) for code in values])
+        else:
+            texts.append([*map(_format.number_text, values)])
+    lines = [mark.join(map(_field, header))] if header else []
+    write_text(path, "\n".join([*lines, *map(mark.join, zip(*texts, strict=True)), ""]))
 
 
 def _field(text: str) -> str:
@@ -375,22 +323,24 @@ def headerless_columns(file: DataFile, bag: ColumnName = None, label: ColumnName
 def read_headerless(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -> Bags:
     """Read rows of ``label,bag,f1,...`` without a header."""
     owner, target = headerless_columns(file, bag, label)
-    width = _width(file, 3, "label, bag and features")
-    names = {n: f"'{n + 1}'" for n in range(width) if n not in (owner, target)}
-    rows = read_rows(file, {owner, target}, header=False, names=names)
+    names = [str(n + 1) for n in range(_width(file, 3, "label, bag and features"))]
     try:
-        return _bags_of(file, rows, owner, rows.texts[target])
+        return _bags_of(file, names, names[owner], names[target])
     except DataFileError as problem:
         if isinstance(problem.__cause__, TwoLabelsError) and (owner, target) == (1, 0):
             raise DataFileError(f"{problem} If the bag comes first, pass bag=0, label=1.") from None
         raise
 
 
-def _bags_of(
-    file: DataFile, rows: Rows, bag: int, labels: TextSeries, feature_names: Sequence[str] | None = None
-) -> Bags:
-    numbers = np.column_stack(list(rows.numbers.values()))
-    return _fields.bags_of_rows(file, numbers, rows.texts[bag], labels, rows.lines, feature_names)
+def _bags_of(file: DataFile, names: Sequence[str | None], bag: str, label: str, *, uci: bool = False) -> Bags:
+    """Return bags of rows without a header; all columns but those of the bag and the label are numbers."""
+    columns, lines = read_rows(file, names, {bag, label}, header=False, numeric=True)
+    ids, labels = columns.pop(bag), columns.pop(label)
+    stops = np.array([text.strip().endswith(".") for text in labels.distinct])[labels.codes]
+    if uci and stops.any() and not stops[-1]:
+        raise file.error(f"the class lacks its full stop: {CUT}", int(lines[-1]))
+    numbers = np.column_stack([column.to_array() for column in columns.values()])
+    return _format.bags_of_rows(file, numbers, ids, labels, lines, [*columns] if uci else None)
 
 
 def _width(file: DataFile, least: int, expected: str) -> int:
@@ -403,21 +353,15 @@ def _width(file: DataFile, least: int, expected: str) -> int:
 
 def write_headerless(bags: Bags, path: Path) -> None:
     """Write rows of ``label,bag,f1,...``, without feature names."""
-    ids, labels = _fields.ids_and_labels(bags, "a table without a header", needs_labels=True)
+    ids, labels = _format.ids_and_labels(bags, "a table without a header", needs_labels=True)
     _write_rows(path, [], [[column[b] for b in bags.bag_index] for column in (labels or [], ids)], bags)
 
 
 def read_uci(file: DataFile, bag: ColumnName = None, label: ColumnName = None) -> Bags:
     """Read a UCI MUSK file: molecule, conformation, features, and the class followed by a full stop."""
-    width = _width(file, 4, "molecule, conformation, features and class")
-    names = [f"f{n + 1}" for n in range(width - 3)]
-    shown = {n + 2: repr(name) for n, name in enumerate(names)}
-    rows = read_rows(file, {0, width - 1}, (1,), header=False, names=shown)
-    labels = rows.texts[width - 1]
-    stops = np.array([label.strip().endswith(".") for label in labels.distinct])[labels.codes]
-    if stops.any() and not stops[-1]:
-        raise file.error(f"the class lacks its full stop: {CUT}", int(rows.lines[-1]))
-    return _bags_of(file, rows, 0, labels, names)
+    n_features = _width(file, 4, "molecule, conformation, features and class") - 3
+    names = ["molecule", None, *(f"f{n + 1}" for n in range(n_features)), "class"]
+    return _bags_of(file, names, "molecule", "class", uci=True)
 
 
 FORMATS["csv"] = Format(

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Any
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.errors import InputError, ParameterError, PlaceError
@@ -25,27 +25,18 @@ COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix of a compressed file and the bytes it starts with."""
 
 
-class SupportsRead(Protocol):
-    """Something to read bytes from."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most this many bytes, and none at the end."""
-
-
-_UNPACK: dict[str, Callable[[IO[bytes]], SupportsRead]] = {
-    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-}
+_UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": partial(gzip.compress, mtime=0),
+    ".gz": partial(gzip.compress, mtime=0),  # the same bytes each time
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-}  # the same bytes each time
+}
 _BLOCK = 1 << 20  # bytes unpacked at a time
 _PER_CHARACTER = 25  # bytes that a character of a long line may take when the line is split into many fields
 _JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
+CUT = "the file seems to be truncated here: download it again"
+"""What to say of a last line that is too short."""
 
 # What a file that is not text often turns out to be, and what to do about it.
 _BINARY = {

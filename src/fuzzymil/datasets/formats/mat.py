@@ -28,7 +28,7 @@ from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array, codes
 from fuzzymil._utils.storage import written_atomically
 from fuzzymil.bags import Bags
-from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.files import DataFile
 
@@ -45,15 +45,10 @@ NAMES = ("name", "id", "bag_id", "bagid")
 """Names of the field with the bag id."""
 
 
-def is_mat(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named ``.mat`` or begins like a MATLAB file."""
-    return not file.is_folder and (file.suffix == ".mat" or file.start.startswith(b"MATLAB"))
-
-
 def read_mat(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read a MATLAB file; ``bag`` and ``label`` name variables that are not recognized."""
     variables = _variables(file)
-    _fields.check_known("variable", bag, label, sorted(variables), file.problem)
+    _format.check_known("variable", bag, label, sorted(variables), file.problem)
     with file.naming_errors():
         found = _structs(file, variables, label)
         if found is None and not _has_rows(variables, bag):
@@ -65,26 +60,26 @@ def _variables(file: DataFile) -> dict[str, Any]:
     if file.start.startswith((b"MATLAB 7.3", b"\x89HDF")):
         raise file.error("is a MATLAB 7.3 file (HDF5), which is not supported: in MATLAB, use save(name, ..., '-v7')")
     try:
-        return _flattened(read_variables(file.content))
+        return _flat(read_variables(file.content))
     except TooLargeError as problem:
         raise file.too_large("has large variables", problem.n_bytes) from None
     except DamagedError as problem:
         raise file.error(f"is not a MATLAB file, or it is damaged ({problem}): download or save it again") from None
 
 
-def _flattened(variables: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(variables: Mapping[str, Any]) -> dict[str, Any]:
     """Replace single structs by their fields."""
     flat: dict[str, Any] = {}
     for name, value in variables.items():
         if isinstance(value, np.ndarray) and value.dtype.names and value.size == 1:
             one = value.reshape(-1)[0]
-            flat.update(_flattened({field: one[field] for field in value.dtype.names}))
+            flat.update(_flat({field: one[field] for field in value.dtype.names}))
         else:
             flat[name] = value
     return flat
 
 
-def _named(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
+def _first_of(variables: Mapping[str, Any], names: Sequence[str]) -> Any:
     lower = {name.lower(): name for name in reversed(list(variables))}
     return next((variables[lower[name]] for name in names if name in lower), None)
 
@@ -118,33 +113,11 @@ def _matrix(file: DataFile, value: Any, what: str) -> Array:
 def _structs(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
     for value in variables.values():
         names = {} if not isinstance(value, np.ndarray) else {name.lower(): name for name in value.dtype.names or ()}
-        if not any(name in names for name in INSTANCES):
-            continue
-        fields = {name: [element[name] for element in value.reshape(-1)] for name in names.values()}
-        parts = [_matrix(file, part, f"bag {b + 1}") for b, part in enumerate(_named(fields, INSTANCES))]
-        labels = _named(fields, LABELS) if label is None else variables[str(label)]
-        ids = _named(fields, NAMES)
-        return Bags.from_list(
-            parts,
-            labels=None if labels is None else _column(file, _objects(labels), "labels"),
-            ids=None if ids is None else _column(file, _objects(ids), "bag ids"),
-        )
+        if any(name in names for name in INSTANCES):
+            fields = {name: value[name].reshape(-1) for name in names.values()}
+            labels = _first_of(fields, LABELS) if label is None else variables[str(label)]
+            return _bags(file, _first_of(fields, INSTANCES), labels, _first_of(fields, NAMES))
     return None
-
-
-def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
-    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
-    rows = _named(variables, INSTANCES)
-    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
-    return matrix and (bag is not None or _named(variables, BAGS) is not None)
-
-
-def _objects(values: Any) -> Array:
-    if isinstance(values, np.ndarray):
-        return values
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
 
 
 def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags | None:
@@ -153,30 +126,40 @@ def _cells(file: DataFile, variables: Mapping[str, Any], label: object) -> Bags 
             continue
         paired = value.ndim == 2 and value.shape[1] == 2 and all(np.size(item) == 1 for item in value[:, 1])
         cells = value[:, 0] if paired else value.reshape(-1)
-        if not all(np.asarray(cell).dtype.kind in "fiub" for cell in cells):
-            continue
-        if max(np.size(cell) for cell in cells) == 1 and not paired:
-            continue  # a column of ids or labels
-        parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
-        if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
-            parts = [part.T for part in parts]  # one instance per column
-        labels = value[:, 1] if paired else _named(variables, LABELS) if label is None else variables[str(label)]
-        return Bags.from_list(parts, labels=None if labels is None else _column(file, labels, "labels"))
+        # Cells of one number each are a column of ids or labels.
+        if all(np.asarray(cell).dtype.kind in "fiub" for cell in cells) and (paired or max(map(np.size, cells)) > 1):
+            labels = value[:, 1] if paired else _first_of(variables, LABELS) if label is None else variables[str(label)]
+            return _bags(file, cells, labels, None)
     return None
 
 
+def _bags(file: DataFile, cells: Array, labels: Any, ids: Any) -> Bags:
+    """Return bags from one matrix each."""
+    parts = [_matrix(file, cell, f"bag {b + 1}") for b, cell in enumerate(cells)]
+    if len({part.shape[1] for part in parts}) > 1 and len({part.shape[0] for part in parts}) == 1:
+        parts = [part.T for part in parts]  # one instance per column
+    target = None if labels is None else _column(file, labels, "labels")
+    return Bags.from_list(parts, labels=target, ids=None if ids is None else _column(file, ids, "bag ids"))
+
+
+def _has_rows(variables: Mapping[str, Any], bag: object) -> bool:
+    """Return whether one matrix has all instances, so that a cell array can only contain the bag ids."""
+    rows = _first_of(variables, INSTANCES)
+    matrix = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+    return matrix and (bag is not None or _first_of(variables, BAGS) is not None)
+
+
 def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: object) -> Bags:
-    rows = _named(variables, INSTANCES)
-    owners = _named(variables, BAGS) if bag is None else variables[str(bag)]
-    labels = _named(variables, LABELS) if label is None else variables[str(label)]
+    rows = _first_of(variables, INSTANCES)
+    owners = _first_of(variables, BAGS) if bag is None else variables[str(bag)]
+    labels = _first_of(variables, LABELS) if label is None else variables[str(label)]
     if rows is None or owners is None:
         raise file.error(
             f"has the variables {sorted(variables)}: expected instances in one of {', '.join(INSTANCES)}, the bag of "
             f"each row in one of {', '.join(BAGS)} and labels in one of {', '.join(LABELS)}; rename the variables, or "
             "choose them with bag=... and label=..."
         )
-    instances = _matrix(file, rows, "the instances")
-    ids = _column(file, owners, "bag ids")
+    instances, ids = _matrix(file, rows, "the instances"), _column(file, owners, "bag ids")
     if len(ids) != len(instances):
         raise file.error(f"has {len(instances)} instances but {len(ids)} bag ids: it needs one id per row")
     target = None if labels is None else _column(file, labels, "labels")
@@ -188,13 +171,13 @@ def _long(file: DataFile, variables: Mapping[str, Any], bag: object, label: obje
                 "has one label per bag, but its bags are not sorted, so the match is unclear: store one label per row"
             )
         target = target[bag_of_row]
-    names = _named(variables, ("feature_names", "featurenames"))
-    truth = _named(variables, ("instance_labels",))
+    names = _first_of(variables, ("feature_names", "featurenames"))
+    truth = _first_of(variables, ("instance_labels",))
     return Bags.from_long(
         instances,
         ids,
         labels=target,
-        feature_names=None if names is None else [str(name) for name in _column(file, names, "feature names")],
+        feature_names=None if names is None else _column(file, names, "feature names").astype(str).tolist(),
         instance_labels=None if truth is None else _column(file, truth, "instance labels"),
     )
 
@@ -203,24 +186,24 @@ def write_mat(bags: Bags, path: Path) -> None:
     """Write arrays with one row per instance: instances, bag_ids, labels, feature_names, instance_labels."""
     from scipy.io import savemat
 
-    _fields.ids_and_labels(bags, "a MATLAB file")
-    content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _stored(bags.ids[bags.bag_index])}
+    _format.ids_and_labels(bags, "a MATLAB file")
+    content: dict[str, Array] = {"instances": bags.instances, "bag_ids": _for_matlab(bags.ids[bags.bag_index])}
     if bags.labels is not None:
-        content["labels"] = _stored(bags.labels[bags.bag_index])
+        content["labels"] = _for_matlab(bags.labels[bags.bag_index])
     if bags.instance_labels is not None:
-        content["instance_labels"] = _stored(bags.instance_labels)
+        content["instance_labels"] = _for_matlab(bags.instance_labels)
     if bags.feature_names is not None:
-        content["feature_names"] = _stored(np.array(bags.feature_names))
+        content["feature_names"] = _for_matlab(np.array(bags.feature_names))
     with written_atomically(path) as file:
         savemat(file, content, do_compression=True)
 
 
-def _stored(values: Array) -> Array:
+def _for_matlab(values: Array) -> Array:
     """Return values as MATLAB stores them: numbers as a column, text as a cell array."""
     if values.dtype.kind in "fiub":
         return values.reshape(-1, 1)
     cells = np.empty((len(values), 1), dtype=object)
-    cells[:, 0] = _fields.values_as_text(values)
+    cells[:, 0] = _format.values_as_text(values)
     return cells
 
 
@@ -278,27 +261,21 @@ def read_variables(content: bytes) -> dict[str, Any]:
     return _Reader(order).variables(memoryview(content)[_HEADER:])
 
 
-class _Budget:
-    """Counts what has been allocated."""
+class _Reader:
+    """Reads the variables of a file, and counts what it allocates."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: str) -> None:
+        self._order = order
         self._allowed = memory.budget()
         self._taken = 0
 
-    def take(self, n_bytes: int) -> None:
+    def _take(self, n_bytes: int) -> None:
         self._taken += n_bytes
         if self._taken > self._allowed:
             raise TooLargeError(self._taken)
 
-
-class _Reader:
-    """Reads the variables of a file."""
-
-    def __init__(self, order: str) -> None:
-        self._order = order
-        self._budget = _Budget()
-
     def variables(self, content: memoryview) -> dict[str, Any]:
+        """Return all variables by name."""
         found: dict[str, Any] = {}
         at = 0
         while at < len(content):
@@ -307,8 +284,7 @@ class _Reader:
             element = self._element(content, at)
             at = element.end
             if element.kind == _COMPRESSED:
-                inner = self._unpacked(element.content)
-                element = self._element(inner, 0)
+                element = self._element(self._unpack(element.content), 0)
             if element.kind != _MATRIX:
                 raise DamagedError(f"an element of type {element.kind} is not a variable")
             name, value = self._array(element.content, 1)
@@ -319,8 +295,8 @@ class _Reader:
             found[name] = value
         return found
 
-    def _unpacked(self, content: memoryview) -> memoryview:
-        limit = memory.budget() // 2
+    def _unpack(self, content: memoryview) -> memoryview:
+        limit = self._allowed // 2
         stream = zlib.decompressobj()
         try:
             inner = stream.decompress(content, limit)
@@ -330,7 +306,7 @@ class _Reader:
             raise TooLargeError(2.0 * limit + 2)
         if not stream.eof:
             raise DamagedError("a variable is truncated")
-        self._budget.take(len(inner))
+        self._take(len(inner))
         return memoryview(inner)
 
     def _element(self, content: memoryview, at: int) -> _Element:
@@ -367,7 +343,7 @@ class _Reader:
         words = self._numbers(flags)
         if len(words) != 2 or flags.kind != 6:
             raise DamagedError("an array has no flags")
-        kind, options = int(words[0]) & 0xFF, int(words[0])
+        kind, is_complex, is_logical = (int(words[0]) & bits for bits in (0xFF, _COMPLEX, _LOGICAL))
         if kind == _OPAQUE:
             return "", None
         sizes = self._element(content, flags.end)
@@ -375,10 +351,9 @@ class _Reader:
         if sizes.kind not in (5, 6) or not 2 <= len(shape) <= 32 or min(shape) < 0:
             raise DamagedError(f"an array has the shape {shape[:40]}")
         named = self._element(content, sizes.end)
-        name = bytes(named.content).decode("utf-8", "replace").rstrip("\0")
-        if kind == _FUNCTION:
+        name, rest = bytes(named.content).decode("utf-8", "replace").rstrip("\0"), content[named.end :]
+        if kind == _FUNCTION or (kind == _SPARSE and is_complex):
             return name, None
-        rest = content[named.end :]
         if kind == _CELL:
             return name, self._cells(rest, 0, shape, level)
         if kind in (_STRUCT, _OBJECT):
@@ -386,30 +361,23 @@ class _Reader:
         if kind == _CHAR:
             return name, self._chars(rest, shape)
         if kind == _SPARSE:
-            return name, None if options & _COMPLEX else self._sparse(rest, shape, bool(options & _LOGICAL))
+            return name, self._sparse(rest, shape, bool(is_logical))
         if kind not in _CLASSES:
             raise DamagedError(f"an array has the unknown class {kind}")
-        return name, self._dense(rest, shape, np.dtype(_CLASSES[kind]), options)
-
-    def _dense(self, rest: memoryview, shape: tuple[int, ...], kind: np.dtype[Any], options: int) -> Array:
         real = self._element(rest, 0)
-        values = self._numbers(real)
-        if len(values) != math.prod(shape):
-            raise DamagedError(f"an array of shape {shape} has {len(values):,} values")
-        self._budget.take(len(values) * (kind.itemsize + _AS_NUMBERS))
-        found: Array = values.astype(np.bool_ if options & _LOGICAL else kind)
-        if options & _COMPLEX:
-            imaginary = self._numbers(self._element(rest, real.end))
-            if len(imaginary) != len(values):
-                raise DamagedError("the imaginary part of an array has another size")
-            found = found + 1j * imaginary
-        return found.reshape(shape, order="F")
+        parts = [self._numbers(each) for each in (real, *([self._element(rest, real.end)] if is_complex else []))]
+        if len(parts[-1]) != math.prod(shape) or len(parts[0]) != len(parts[-1]):
+            raise DamagedError(f"an array of shape {shape} has {len(parts[0]):,} values")
+        dtype = np.dtype(bool if is_logical else complex if is_complex else _CLASSES[kind])
+        self._take(len(parts[0]) * (dtype.itemsize + _AS_NUMBERS))
+        values = parts[0] + 1j * parts[1] if is_complex else parts[0]
+        return name, values.astype(dtype).reshape(shape, order="F")
 
     def _cells(self, rest: memoryview, at: int, shape: tuple[int, ...], level: int) -> Array:
         count = math.prod(shape)
         if count > (len(rest) - at) // 8:
             raise DamagedError(f"a cell array of shape {shape} does not fit in {len(rest) - at:,} bytes")
-        self._budget.take(200 * count)
+        self._take(200 * count)
         cells = np.empty(count, dtype=object)
         for n in range(count):
             element = self._element(rest, at)
@@ -440,21 +408,27 @@ class _Reader:
         return found
 
     def _chars(self, rest: memoryview, shape: tuple[int, ...]) -> Array:
-        element = self._element(rest, 0)
-        if element.kind in _TEXTS:
-            codec = _TEXTS[element.kind] + ("" if element.kind == 16 else "-le" if self._order == "<" else "-be")
-            text = bytes(element.content).decode(codec, "replace")
-            units = np.frombuffer(text.encode("utf-16-le", "replace"), "<u2")
-            if len(units) > len(text) == math.prod(shape):  # SciPy counts characters, MATLAB their UTF-16 units
-                units = np.frombuffer(text.encode("utf-32-le", "replace"), "<u4")
-        else:
-            units = self._numbers(element)
+        """Return the rows of a char array as text; they are written column after column."""
+        element, count = self._element(rest, 0), math.prod(shape)
+        self._take(100 * len(element.content))  # a character is an object for a while
+        codec = _TEXTS.get(element.kind)
+        units = None if codec else self._numbers(element)
+        if codec is not None:
+            ends = "" if element.kind == 16 else "-le" if self._order == "<" else "-be"
+            text = bytes(element.content).decode(codec + ends, "replace")
+            if len(text) != count:  # SciPy counts characters, MATLAB their UTF-16 units
+                units = np.frombuffer(text.encode("utf-16-le"), "<u2")
+        if units is not None:
             if units.dtype.kind not in "iu" or (len(units) and not 0 <= int(units.min()) <= int(units.max()) < 2**16):
                 raise DamagedError("text has an impossible character")
-            units = units.astype("<u2")
-        if len(units) != math.prod(shape):
-            raise DamagedError(f"text of shape {shape} has {len(units):,} characters")
-        return _char_rows(units, shape, self._budget)
+            text = "".join(map(chr, units.tolist()))
+        if len(text) != count:
+            raise DamagedError(f"text of shape {shape} has {len(text):,} characters")
+        if not text:
+            return np.array([], dtype=str)
+        rows = np.array([*text], dtype=object).reshape(shape, order="F").reshape(-1, shape[-1]).tolist()
+        whole = ["".join(row).encode("utf-16", "surrogatepass").decode("utf-16", "replace") for row in rows]
+        return np.array([row.replace("\0", " ") for row in whole]).reshape(shape[:-1])
 
     def _sparse(self, rest: memoryview, shape: tuple[int, ...], is_logical: bool) -> Array:
         rows = self._element(rest, 0)
@@ -469,33 +443,13 @@ class _Reader:
         n_values = int(counts.sum())
         if int(end[0]) != 0 or (counts < 0).any() or n_values > min(len(row), len(values)):
             raise DamagedError("the columns of a sparse array do not fit its values")
-        column = np.repeat(np.arange(shape[1]), counts)
-        return _dense_of_sparse(row[:n_values].astype(np.int64), column, values[:n_values], shape, self._budget)
-
-
-def _char_rows(units: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
-    """Return the rows of a char array, UTF-16 units or characters column after column, as text."""
-    if not math.prod(shape):
-        return np.array([], dtype=str)
-    budget.take(16 * len(units))
-    rows = np.ascontiguousarray(units.reshape(shape, order="F")).reshape(-1, shape[-1])
-    codec = f"utf-{8 * units.dtype.itemsize}-le"
-    texts = [row.tobytes().decode(codec, "replace").replace("\0", " ") for row in rows]
-    return np.array(texts).reshape(shape[:-1])
-
-
-def _dense_of_sparse(rows: Array, columns: Array, values: Array, shape: tuple[int, ...], budget: _Budget) -> Array:
-    """Return a dense array with these values at these places."""
-    if min(shape) < 0:
-        raise DamagedError(f"a sparse array has the shape {shape}")
-    if len(rows) and not (
-        0 <= int(rows.min()) <= int(rows.max()) < shape[0] and 0 <= int(columns.min()) <= int(columns.max()) < shape[1]
-    ):
-        raise DamagedError(f"a sparse array of shape {shape} has a value outside")
-    budget.take((8 + _AS_NUMBERS) * math.prod(shape))
-    dense = np.zeros(shape, dtype=np.float64)
-    dense[rows, columns] = values
-    return dense
+        row = row[:n_values].astype(np.int64)
+        if ((row < 0) | (row >= shape[0])).any():
+            raise DamagedError(f"a sparse array of shape {shape} has a value outside")
+        self._take((8 + _AS_NUMBERS) * math.prod(shape))
+        dense = np.zeros(shape)
+        dense[row, np.repeat(np.arange(shape[1]), counts)] = values[:n_values]
+        return dense
 
 
 FORMATS["mat"] = Format(
@@ -504,7 +458,7 @@ FORMATS["mat"] = Format(
     suffixes=(".mat",),
     read=read_mat,
     write=write_mat,
-    is_match=is_mat,
+    starts=b"MATLAB",
     rank=2,
     storage="binary",
 )

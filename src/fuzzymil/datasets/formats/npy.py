@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Sequence
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from fuzzymil._utils.errors import InputError
 from fuzzymil._utils.storage import folder_written_atomically
 from fuzzymil.bags import Bags, Source
 from fuzzymil.bags.series import TextSeries
-from fuzzymil.datasets.formats import _fields
+from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, Format
 from fuzzymil.datasets.formats.csv import text_columns, write_columns
 from fuzzymil.datasets.formats.files import DataFile, write_text
@@ -32,11 +31,6 @@ _MOST_HEADER = 1 << 14
 _SAVE_AGAIN = "save it again with numpy.save(path, array)"
 
 
-def is_npy(file: DataFile, bag: object) -> bool:
-    """Return whether a folder contains ``.npy`` files or a ``labels.csv``."""
-    return file.is_folder and ((file.path / LABELS).exists() or any(file.path.glob("*.npy")))
-
-
 def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
     """Read a folder of ``.npy`` files in the order of ``labels.csv``; without it, by name and without labels."""
     if not file.is_folder:
@@ -46,15 +40,15 @@ def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
         raise file.error("contains no .npy files: it needs one 2-D array (instances, features) per bag")
     names, ids, labels = present, np.array([Path(name).stem for name in present]), None
     if (file.path / LABELS).exists():
-        names, ids, labels = _listing(DataFile(file.path / LABELS))
-        known, listed = set(present), set(names)
-        absent = next((name for name in names if name not in known), None)
-        if absent is not None:
-            raise file.error(f"has no file {absent!r}, which {LABELS} lists: add the file or remove its line")
+        names, ids, labels = _listing(DataFile(file.path / LABELS), set(present))
+        listed = set(names)
         extra = next((name for name in present if name not in listed), None)
         if extra is not None:
             raise file.error(f"contains {extra!r}, which {LABELS} does not list: add a line for it or remove the file")
-    parts = _arrays([file.path / name for name in names])
+    files = [DataFile(file.path / name) for name in names]
+    total = sum(map(_size, files))  # before the first is read
+    file.require(4 * total, f"has {len(files):,} arrays of {memory.size_text(total)}")
+    parts = [_load(each) for each in files]
     features = None
     if (file.path / FEATURES).exists():
         features = [line.strip() for _, line in DataFile(file.path / FEATURES).numbered_lines()]
@@ -62,16 +56,17 @@ def read_npy(file: DataFile, bag: object = None, label: object = None) -> Bags:
         return Bags.from_list(parts, features, ids=ids, labels=labels)
 
 
-def _listing(listing: DataFile) -> tuple[list[str], Array, Array | None]:
+def _listing(listing: DataFile, present: set[str]) -> tuple[list[str], Array, Array | None]:
     """Return the names of files, and the ids and labels of their bags."""
     columns, lines = text_columns(listing)
     unknown = set(columns) - {"file", "label", "bag"}
     if "file" not in columns or unknown:
         raise listing.error(f"expected the columns file, label and optionally bag, found {sorted(columns)}", lines[0])
     files = columns["file"]
-    for n, name in enumerate(files):
-        if PurePosixPath(name).name != name or PureWindowsPath(name).name != name:
-            raise listing.error(f"{name!r} is outside the folder: list only files next to {LABELS}", lines[n + 1])
+    absent = next((n for n, name in enumerate(files) if name not in present), None)
+    if absent is not None:
+        what = f"there is no file {files[absent]!r} in this folder: add the file or remove this line"
+        raise listing.error(what, lines[absent + 1])
     twice = first_repeated(files)
     if twice is not None:
         raise listing.error(f"duplicate file {files[twice]!r}: keep one line", lines[twice + 1])
@@ -81,22 +76,14 @@ def _listing(listing: DataFile) -> tuple[list[str], Array, Array | None]:
         raise listing.error(f"duplicate bag {ids[twice]}: bag ids must be unique", lines[twice + 1])
     rows, source = np.arange(len(files)), Source(np.array(lines[1:]), place="line")
     with listing.naming_errors():
-        labels = _fields.row_labels(listing, TextSeries(columns["label"], rows), source) if "label" in columns else None
-        return files, _fields.row_ids(listing, TextSeries(ids, rows), source), labels
+        labels = _format.row_labels(listing, TextSeries(columns["label"], rows), source) if "label" in columns else None
+        return files, _format.row_ids(listing, TextSeries(ids, rows), source), labels
 
 
-def _arrays(paths: Sequence[Path]) -> list[Array]:
-    """Read one array per file; what they need together is asked for before the first is read."""
-    total = sum(map(_size, paths))
-    DataFile(paths[0].parent).require(4 * total, f"has {len(paths):,} arrays of {memory.size_text(total)}")
-    return [_loaded(DataFile(path)) for path in paths]
-
-
-def _size(path: Path) -> int:
+def _size(file: DataFile) -> int:
     """Return the number of bytes of the values that a ``.npy`` file promises; the size of the file has to agree."""
-    file = DataFile(path)
     try:
-        with path.open("rb") as stream, warnings.catch_warnings():
+        with file.path.open("rb") as stream, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             version = np.lib.format.read_magic(stream)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -119,7 +106,7 @@ def _size(path: Path) -> int:
     return expected
 
 
-def _loaded(file: DataFile) -> Array:
+def _load(file: DataFile) -> Array:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -130,7 +117,7 @@ def _loaded(file: DataFile) -> Array:
 
 def write_npy(bags: Bags, path: Path) -> None:
     """Write a new folder with one ``.npy`` file per bag, ``labels.csv`` and the feature names."""
-    ids, labels = _fields.ids_and_labels(bags, "a folder of arrays")
+    ids, labels = _format.ids_and_labels(bags, "a folder of arrays")
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path} already exists and is not an empty folder: choose another name or remove it.")
     odd = next((name for name in bags.feature_names or () if name != name.strip() or not name.isprintable()), None)
@@ -153,7 +140,7 @@ FORMATS["npy"] = Format(
     suffixes=("",),
     read=read_npy,
     write=write_npy,
-    is_match=is_npy,
+    members=(".npy",),
     rank=2,
     takes_columns=False,
     storage="folder",

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import dataclasses
-import hashlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +19,11 @@ import numpy.typing as npt
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError, MissingExtraError, PlaceError, warn_user
 from fuzzymil._utils.storage import written_atomically
-from fuzzymil.bags import Bags, Columns, Source, Table, bags_of_table
+from fuzzymil.bags import Bags, BagStream, Column, Columns, Source, Table, bags_of_table
 from fuzzymil.bags.series import NumberSeries, Series, as_series
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions
-from fuzzymil.datasets.formats import _fields
-from fuzzymil.datasets.formats._fields import ColumnName
-from fuzzymil.datasets.formats._format import FORMATS, Format
+from fuzzymil.datasets.formats import _format
+from fuzzymil.datasets.formats._format import FORMATS, ColumnName, Format
 from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 PART = 4_000_000
@@ -89,8 +86,7 @@ def _common_type(kind: Any) -> Any:
     """
     arrow = _pyarrow()
     types = arrow.types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
+    kind = kind.value_type if types.is_dictionary(kind) else kind
     if types.is_boolean(kind) or (types.is_integer(kind) and not types.is_uint64(kind)):
         return arrow.int64()
     if types.is_floating(kind):
@@ -99,10 +95,11 @@ def _common_type(kind: Any) -> Any:
 
 
 def _decode(column: Any) -> Any:
-    """Cast an Arrow array to its `_common_type`."""
-    if _pyarrow().types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column.cast(_common_type(column.type))
+    """Cast an Arrow array to its `_common_type`; -0.0 becomes 0.0, which is the same bag."""
+    arrow = _pyarrow()
+    column = column.dictionary_decode() if arrow.types.is_dictionary(column.type) else column
+    found = column.cast(_common_type(column.type))
+    return arrow.compute.add(found, 0.0) if arrow.types.is_floating(found.type) else found
 
 
 def _n_characters(column: Any) -> int:
@@ -147,51 +144,40 @@ def _to_arrow(values: Array) -> Any:
     """Return ids or labels as an Arrow array: numbers as they are, everything else as text, as in CSV."""
     if values.dtype.kind == "b":
         values = values.astype(np.int64)
-    return _pyarrow().array(values if values.dtype.kind in "iuf" else _fields.values_as_text(values))
+    return _pyarrow().array(values if values.dtype.kind in "iuf" else _format.values_as_text(values))
 
 
-def _id_hashes(ids: Array) -> npt.NDArray[np.uint64]:
-    """Return a 64-bit hash of each id."""
-    if ids.dtype.kind in "iu":
-        return ids.astype(np.uint64)
-    if ids.dtype.kind == "f":
-        return (ids.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
-    digests = (hashlib.blake2b(str(name).encode(), digest_size=8).digest() for name in ids)
-    return np.fromiter((int.from_bytes(digest) for digest in digests), np.uint64, len(ids))
+def _repeated(ids: Any) -> tuple[int, int] | None:
+    """Return the positions of an id, the first that occurs again, and of its repetition; None if all are different."""
+    codes = ids.dictionary_encode().indices.to_numpy()
+    _, first = np.unique(codes, return_index=True)
+    again = np.ones(len(codes), bool)
+    again[first] = False
+    later = int(np.argmax(again))
+    return (int(first[codes[later]]), later) if again.any() else None
 
 
-def _repeated(found: npt.NDArray[np.uint64]) -> list[tuple[int, int]]:
-    """Return pairs of positions with equal keys (earlier, later), sorted by the later one."""
-    order = np.argsort(found, kind="stable")
-    same = np.flatnonzero(found[order[:-1]] == found[order[1:]])
-    return sorted(zip(order[same].tolist(), order[same + 1].tolist(), strict=True), key=lambda pair: pair[1])
-
-
-def _arrow_table(bags: Bags, ids: Array) -> Any:
+def _arrow_table(bags: Bags, ids: Any) -> Any:
     """Return bags with these ids as an Arrow table: bag, label and instance_label (where known), then the features."""
     arrow = _pyarrow()
     owners = arrow.array(bags.bag_index)
-    columns = {"bag": _to_arrow(ids).take(owners)}
+    columns = {"bag": ids.take(owners)}
     if bags.labels is not None:
         columns["label"] = _to_arrow(bags.labels).take(owners)
     if bags.instance_labels is not None:
-        columns[_fields.INSTANCE_LABEL] = _to_arrow(bags.instance_labels)
-    for d, name in enumerate(bags.names):
+        columns[_format.INSTANCE_LABEL] = _to_arrow(bags.instance_labels)
+    for column, values in zip(bags.columns or map(Column, bags.names), bags.instances.T, strict=True):
         # NaN is written as null, which is how other programs mark a missing value.
-        values = bags.instances[:, d]
-        if bags.columns is not None and bags.columns[d].categories:
-            names = [None if code != code else bags.columns[d].shown(code) for code in values.tolist()]
-            columns[name] = arrow.array(names, arrow.string())
-            continue
-        columns[name] = arrow.array(values, from_pandas=True)
+        names = [None if code != code else column.shown(code) for code in values] if column.categories else None
+        found = arrow.array(values, from_pandas=True) if names is None else arrow.array(names, arrow.string())
+        columns[column.name] = found
     return arrow.table(columns)
 
 
 # ---------------------------------------------------------------- files
 
 
-@dataclasses.dataclass(frozen=True)
-class _Group:
+class _Group(NamedTuple):
     """A row group: its file, its number in that file, and its rows, counted over all files."""
 
     file: int
@@ -219,7 +205,7 @@ class _Tables:
             found = self._add(place, file)
             if place == 0:
                 self._kinds = found
-                self.roles = _fields.Roles.of(list(found), bag, label, options, columns, file.problem)
+                self.roles = _format.Roles.of(list(found), bag, label, options, columns, file.problem)
                 self._check_roles(file)
             self._check_equal(file, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
@@ -267,12 +253,10 @@ class _Tables:
             other = next((name for name in [*found, *kinds] if (name in found) != (name in kinds)), None)
             what = "the order of its columns" if other is None else f"the column {other!r}"
             raise file.error(f"differs from {self.files[0].path.name} in {what}: write all files with the same columns")
-        for name in found:
+        for name in (*self.roles.named, *self.roles.features):
             # Features become float64 anyway; ids and labels have to stay comparable.
-            same = _common_type(found[name]) == _common_type(kinds[name])
-            numbers = _is_number(found[name]) and _is_number(kinds[name])
-            alike = same or (name not in self.roles.named and numbers)
-            if name in [*self.roles.named, *self.roles.features] and not alike:
+            numbers = name in self.roles.features and _is_number(found[name]) and _is_number(kinds[name])
+            if not numbers and _common_type(found[name]) != _common_type(kinds[name]):
                 raise file.error(
                     f"has the column {name!r} with type {found[name]}, but in {self.files[0].path.name} it has type "
                     f"{kinds[name]}: write all files with the same types"
@@ -282,10 +266,6 @@ class _Tables:
         """Return the file of a row and its number in that file, counted from 0 as in data frames."""
         file = int(np.searchsorted(self.first_rows, row, side="right")) - 1
         return f"{self.files[file].path}, row {row - self.first_rows[file]}"
-
-    def error(self, message: str, row: int) -> DataFileError:
-        """Return (not raise) an error that names the file and the row."""
-        return DataFileError(f"{self.place(row)}: {message}.")
 
     def batches(self, columns: Sequence[str], start: int, end: int) -> Iterator[tuple[int, Any]]:
         """Yield rows ``start`` to ``end`` in batches, each with the number of its first row."""
@@ -312,43 +292,40 @@ class _Tables:
 
     def rows(self, start: int, end: int) -> Table:
         """Return some rows."""
-        kinds = self._kinds
-        numeric = [name for name in self.roles.features if _is_number(kinds[name])]
+        roles, names = self.roles, [*self.roles.named, *self.roles.features]
+        numeric = {name for name in roles.features if _is_number(self._kinds[name])}
         # Of numbers: the columns, the features made of them, and a copy in the order of the bags.
         self.files[0].require(
-            (end - start) * (24 * len(numeric) + 64 * (len(self.roles.features) - len(numeric))),
-            f"has {end - start:,} rows of {len(self.roles.features):,} features to read at once",
+            (end - start) * (24 * len(numeric) + 64 * (len(roles.features) - len(numeric))),
+            f"has {end - start:,} rows of {len(roles.features):,} features to read at once",
         )
-        numbers = {name: np.empty(end - start) for name in numeric}
-        others: dict[str, list[Any]] = {
-            name: [] for name in (*self.roles.named, *self.roles.features) if name not in numbers
-        }
-        n_bytes = longest = 0
-        for at, batch in self.batches([*others, *numbers], start, end):
-            for name, found in numbers.items():
-                found[at - start : at - start + batch.num_rows] = _numbers(batch.column(name))
-            for name, parts in others.items():
-                parts.append(_decode(batch.column(name)))
-                n_bytes += _PER_TEXT * batch.num_rows + _TEXT_COPIES * parts[-1].nbytes
-                longest = max(longest, _longest(parts[-1]) if name in self.roles.named else 0)
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        n_bytes = 24 * len(numeric) * (end - start)
+        longest = 0
+        for _, batch in self.batches(names, start, end):
+            for name in names:
+                parts[name].append((_numbers if name in numeric else _decode)(batch.column(name)))
+            for name in parts.keys() - numeric:
+                n_bytes += _PER_TEXT * batch.num_rows + _TEXT_COPIES * parts[name][-1].nbytes
+                longest = max(longest, _longest(parts[name][-1]) if name in roles.named else 0)
             n_bytes_of_arrays = 4 * _TEXT_COPIES * longest * (end - start)  # as wide as the longest in all rows
-            self.files[0].require(n_bytes + n_bytes_of_arrays + 24 * len(numeric) * (end - start), "has long text")
-        joined = {name: _pyarrow().concat_arrays(parts) for name, parts in others.items()}
-        roles = self.roles
+            self.files[0].require(n_bytes + n_bytes_of_arrays, "has long text")
+        join = _pyarrow().concat_arrays
+        columns: dict[str, Any] = {
+            name: (np.concatenate if name in numeric else join)(parts.pop(name)) for name in names
+        }
         for role, what in ((roles.bag, "bag id"), (roles.label, "label")):
             if role is not None:
-                self.check_present(joined[role], start, what)
-        ids, labels, truth = (
-            None if role is None else _values(joined[role]) for role in (roles.bag, roles.label, roles.truth)
+                self.check_present(columns[role], start, what)
+        bag, label, truth = (
+            None if name is None else _values(columns[name]) for name in (roles.bag, roles.label, roles.truth)
         )
         series: dict[str, Series] = {
-            name: NumberSeries(numbers[name])
-            if name in numbers
-            else as_series(joined[name].to_numpy(zero_copy_only=False), name)
-            for name in self.roles.features
+            name: NumberSeries(columns[name]) if name in numeric else as_series(columns[name].to_numpy(False), name)
+            for name in roles.features
         }
-        ids = np.arange(start + 1, end + 1) if ids is None else ids
-        return Table(series, ids, labels, truth, Source(np.arange(start, end), label=roles.label or ""))
+        ids = np.arange(start + 1, end + 1) if bag is None else bag
+        return Table(series, ids, label, truth, Source(np.arange(start, end), label=roles.label or ""))
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
@@ -363,7 +340,9 @@ class _Tables:
         """Raise if a row has no id or label."""
         absent = _is_missing(column)
         if absent.any():
-            raise self.error(f"this row has no {what}: every row needs one", start + int(np.argmax(absent)))
+            raise DataFileError(
+                f"{self.place(start + int(np.argmax(absent)))}: this row has no {what}: every row needs one."
+            )
 
 
 def n_rows_of(file: DataFile) -> int:
@@ -399,7 +378,7 @@ class ScatteredBagsError(DataFileError):
     """The rows of a bag are not contiguous, so the file cannot be read in parts."""
 
 
-class ParquetBags:
+class ParquetBags(BagStream):
     """The bags of a Parquet file, or of all Parquet files in a folder, read part by part.
 
     The rows of a bag must be contiguous: the bag column is scanned once to find where bags begin. A part is one row
@@ -415,49 +394,24 @@ class ParquetBags:
         label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(None, drop, (), (), False))
+        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(drop=drop))
         self._table.require_numbers()
-        self.feature_names = tuple(self._table.roles.features)
+        self._columns = Columns(map(Column, self._table.roles.features))
         self._starts = _bag_starts(self._table)
-        self._edges = _edges(self._table.groups, self._starts, max(1, PART // len(self.feature_names)))
+        self._edges = _edges(self._table.groups, self._starts, max(1, PART // len(self._columns)))
         self._warn_of_large_groups()
+        super().__init__(self._read, len(self._edges) - 1)
 
-    @property
-    def n_parts(self) -> int:
-        """Number of parts."""
-        return len(self._edges) - 1
-
-    @property
-    def n_bags(self) -> int:
-        """Total number of bags."""
-        return len(self._starts) - 1
-
-    @property
-    def n_instances(self) -> int:
-        """Total number of instances."""
-        return self._table.n_rows
-
-    def part(self, place: int) -> Bags:
-        """Read one part."""
-        place = range(self.n_parts)[place]
+    def _read(self, place: int) -> Bags:
         starts = self._starts[self._edges[place] : self._edges[place + 1] + 1]
         start, end = int(starts[0]), int(starts[-1])
-        table = self._table.rows(start, end)
-        instances = np.column_stack([series.to_array() for series in table.series.values()])
         with self._table.naming_errors(start):
-            return Bags.from_long(
-                instances,
-                table.bag,
-                labels=table.label,
-                instance_labels=table.instance_label,
-                feature_names=self.feature_names,
-                source=table.source,
-            )
+            return bags_of_table(self._table.rows(start, end), columns=self._columns)
 
     def _warn_of_large_groups(self) -> None:
         largest = max(self._table.groups, key=lambda group: group.end - group.start)
         n_rows = largest.end - largest.start
-        if n_rows * len(self.feature_names) > LARGE:
+        if n_rows * len(self._columns) > LARGE:
             path = self._table.files[largest.file].path
             warn_user(
                 f"{path} has a row group of {n_rows:,} rows, which are read at once. To use less memory, rewrite the "
@@ -465,39 +419,33 @@ class ParquetBags:
             )
 
     def __repr__(self) -> str:
-        return f"ParquetBags({self.n_bags:,} bags, {self.n_instances:,} instances, {self.n_parts:,} parts)"
+        counts = {"bag": len(self._starts) - 1, "instance": self._table.n_rows, "feature": len(self._columns)}
+        shown = (f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in (counts | {"part": len(self)}).items())
+        return f"BagStream({', '.join(shown)})"
 
 
 def _bag_starts(rows: _Tables) -> npt.NDArray[np.int64]:
     """Return the rows where bags begin, and the number of rows; raise if the rows of a bag are not contiguous."""
-    compute, bag = _pyarrow().compute, rows.roles.bag or ""
-    starts, keys = [], []
+    arrow, bag = _pyarrow(), rows.roles.bag or ""
+    starts, ids = [], []
     before = None
     for at, batch in rows.batches([bag], 0, rows.n_rows):
         column = _decode(batch.column(bag))
         rows.check_present(column, at, "bag id")
         begins = np.ones(len(column), dtype=bool)
-        begins[1:] = compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+        begins[1:] = arrow.compute.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
         begins[0] = before is None or before != column[0]
         before = column[-1]
         starts.append(at + np.flatnonzero(begins))
-        keys.append(_id_hashes(_values(column.filter(_pyarrow().array(begins)))))
-    found = np.concatenate(starts)
-    for earlier, later in _repeated(np.concatenate(keys)):
-        one, other = (_id_at(rows, int(found[place])) for place in (earlier, later))
-        if one == other:
-            place = rows.place(int(found[later]))
-            raise ScatteredBagsError(
-                f"{place}: bag {other} continues here after other bags: to read a table in parts, the rows of a bag "
-                f"must be contiguous; sort the table by {bag!r}."
-            )
+        ids.append(column.filter(arrow.array(begins)))
+    found, names = np.concatenate(starts), arrow.concat_arrays(ids)
+    repeated = _repeated(names)
+    if repeated is not None:
+        raise ScatteredBagsError(
+            f"{rows.place(int(found[repeated[1]]))}: bag {names[repeated[1]].as_py()} continues here after other bags: "
+            f"to read a table in parts, the rows of a bag must be contiguous; sort the table by {bag!r}."
+        )
     return np.append(found, rows.n_rows)
-
-
-def _id_at(rows: _Tables, row: int) -> Any:
-    bag = rows.roles.bag or ""
-    ((_, batch),) = rows.batches([bag], row, row + 1)
-    return _decode(batch.column(bag))[0].as_py()
 
 
 def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int) -> list[int]:
@@ -514,13 +462,6 @@ def _edges(groups: Sequence[_Group], starts: npt.NDArray[np.int64], n_rows: int)
 
 
 # ---------------------------------------------------------------- whole files
-
-
-def is_parquet(file: DataFile, bag: object) -> bool:
-    """Return whether a file is named or begins like Parquet, or a folder contains such files."""
-    if file.is_folder:
-        return any(path.suffix.lower() in (".parquet", ".pq") for path in file.path.iterdir())
-    return file.suffix in (".parquet", ".pq") or file.start.startswith(b"PAR1")
 
 
 def column_names(file: DataFile) -> list[str]:
@@ -560,17 +501,19 @@ def write_parts(parts: Iterable[Bags], path: Path) -> None:
 def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
     arrow = _pyarrow()
     ends: list[int] = []
-    keys: list[Array] = []
+    written: list[Any] = []  # ids
     n_bags, numbered = 0, True
     with contextlib.ExitStack() as stack:
         writer = None
         for number, bags in enumerate(parts):
-            _fields.ids_and_labels(bags, "a table")
-            _fields.check_feature_names(bags)
+            _format.ids_and_labels(bags, "a table")
+            _format.check_feature_names(bags)
             numbered = numbered and np.array_equal(bags.ids, np.arange(bags.n_bags))
-            ids = bags.ids + n_bags if numbered else bags.ids
-            for some, names in _runs(bags, ids):
-                found = _arrow_table(some, names)
+            ids = _to_arrow(bags.ids + n_bags if numbered else bags.ids)
+            first = 0
+            for some in bags.runs(PART):
+                found = _arrow_table(some, ids[first : first + some.n_bags])
+                first += some.n_bags
                 if writer is None:
                     repeating = [name for name in found.column_names if name not in bags.names]
                     writer = arrow.parquet.ParquetWriter(file, found.schema, use_dictionary=repeating)
@@ -578,23 +521,13 @@ def _write(parts: Iterable[Bags], file: IO[bytes]) -> None:
                 writer.write_table(_alike(found, writer.schema, number), row_group_size=found.num_rows)
             n_bags += bags.n_bags
             ends.append(n_bags)
-            keys.append(_id_hashes(_values(_to_arrow(ids))))
-    for pair in _repeated(np.concatenate(keys)):
-        at = [int(np.searchsorted(ends, place, side="right")) for place in pair]
+            written.append(ids)
+    pair = _repeated(arrow.concat_arrays([ids.cast(written[0].type) for ids in written]))
+    if pair is not None:
+        at = np.searchsorted(ends, pair, side="right")
         raise InputError(
             f"Parts {at[0]} and {at[1]} have a bag with the same id, which a table would merge: use unique ids."
         )
-
-
-def _runs(bags: Bags, ids: Array) -> Iterator[tuple[Bags, Array]]:
-    """Yield runs of bags, each about the size of a part, with their ids."""
-    n_rows = max(1, PART // bags.n_features)
-    first = 0
-    while first < bags.n_bags:
-        fitting = int(np.searchsorted(bags.offsets, bags.offsets[first] + n_rows, side="right")) - 1
-        last = max(fitting, first + 1)
-        yield bags[first:last], ids[first:last]
-        first = last
 
 
 def _alike(found: Any, schema: Any, number: int) -> Any:
@@ -615,7 +548,8 @@ FORMATS["parquet"] = Format(
     suffixes=(".parquet", ".pq"),
     read=read_parquet,
     write=write_parquet,
-    is_match=is_parquet,
+    starts=b"PAR1",
+    members=(".parquet", ".pq"),
     rank=2,
     column_names=column_names,
     read_parts=ParquetBags,

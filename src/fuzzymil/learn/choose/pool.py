@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -45,6 +46,9 @@ _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain
 _FIRST_RULES, _RIDGE = 5, 0.1  # of the rules that leave it
 _FAVOR_PER_CONDITION = 0.9  # of the gain: fewer conditions are preferred,
 _FAVOR_OF_COUNTS = 0.9  # and SOME to AT LEAST k
+MOST_SEARCHED = 60_000  # instances, among which conjunctions are searched
+_FEWEST = 20  # instances of a bag among them, besides the extremes
+_AT_ONCE = 50_000  # instances, to bound the memory that evaluating them takes
 _MOVED = 4  # averages whose sets are moved
 _MOVING_STEPS = 15
 
@@ -71,8 +75,11 @@ class Problem(NamedTuple):
         return np.asarray(costs(outputs, self.labels, logistic=self.classes).sum(axis=1))
 
     def truths(self, premises: Sequence[Premise]) -> Array:
-        """Return how true premises are in each bag, (b, r)."""
-        return premise_truths(premises, self.bags, self.missing)
+        """Return how true premises are in each bag, (b, r), some bags at a time."""
+        ends = np.searchsorted(self.bags.offsets, np.arange(_AT_ONCE, self.bags.n_instances, _AT_ONCE), side="right")
+        parts = np.split(np.arange(self.bags.n_bags), np.unique(ends))
+        found = [premise_truths(premises, self.bags[part], self.missing) for part in parts if len(part)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def soften(labels: Array) -> Array:
@@ -87,7 +94,10 @@ def soften(labels: Array) -> Array:
 
 @dataclasses.dataclass(frozen=True)
 class Pool:
-    """What can be said of some bags without their labels, and the intervals in which conjunctions are searched."""
+    """What can be said of some bags without their labels, and the intervals in which conjunctions are searched.
+
+    All instances count in what is said; conjunctions are searched among those that `thinned` leaves.
+    """
 
     kinds: dict[str, Candidates]
     intervals: Intervals
@@ -102,7 +112,7 @@ class Pool:
             counts = [count for count in _COUNTS if np.mean(bags.sizes >= count) >= 0.5]
             if counts:
                 kinds["counts"] = concatenate([thresholds(bags, counts, missing), categories(bags, counts, missing)])
-        return cls(kinds, Intervals(bags, missing))
+        return cls(kinds, Intervals(thinned(bags), missing))
 
     @property
     def all_kinds(self) -> tuple[str, ...]:
@@ -168,6 +178,30 @@ class Pool:
                 break
             candidates = concatenate([simple, _candidates(list(found), problem)])
         return _candidates(list(found), problem)
+
+
+def thinned(bags: Bags) -> Bags:
+    """Return bags with at most about ``MOST_SEARCHED`` instances together: of large ones, some, and the extremes.
+
+    No bag is left out, and none loses the instances with the greatest and the least value of a feature.
+    """
+    if bags.n_instances <= MOST_SEARCHED:
+        return bags
+    rng, quota = np.random.RandomState(0), max(MOST_SEARCHED // bags.n_bags, _FEWEST)
+    kept = []
+    for first, last in itertools.pairwise(bags.offsets.tolist()):
+        rows = np.arange(first, last)
+        if len(rows) > quota:
+            x = bags.instances[first:last]
+            low, high = (
+                np.where(np.isnan(x), np.inf, x).argmin(axis=0),
+                np.where(np.isnan(x), -np.inf, x).argmax(axis=0),
+            )
+            some = rng.choice(rows, quota, replace=False)
+            rows = np.unique(np.concatenate([some, first + low, first + high]))
+        kept.append(rows)
+    offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in kept])])
+    return Bags(bags.instances[np.concatenate(kept)], offsets, columns=bags.columns)
 
 
 def _candidates(premises: list[Premise], problem: Problem) -> Candidates:
