@@ -43,7 +43,7 @@ COMMANDS = {
     "data convert, MATLAB": "data convert bags.csv OUT.mat",
     "data convert, folder": "data convert bags.csv OUT --to npy",
 }
-_TIMES = re.compile(rb"20\d\d-\d\d-\d\d[T ]?[\d:.]*|\d\d:\d\d|\d[\d.]* s\b|fuzzymil-\d+")
+_TIMES = re.compile(rb"20\d\d-\d\d-\d\d[T ]?[\d:.]*|\d\d:\d\d(:\d\d)?|\d[\d.]* s\b|fuzzymil-\d+")
 
 
 def content(path: Path) -> object:
