@@ -66,7 +66,7 @@ SLOW = (
     "paper/methods",
     "paper/radar/alarms.py",
     "src/fuzzymil/bags/_stream.py",
-    "src/fuzzymil/comparators/mi_net.py",
+    "src/fuzzymil/comparators/networks.py",
     "src/fuzzymil/estimators/_cross_validation.py",
     "src/fuzzymil/estimators/mianfis.py",
     "src/fuzzymil/report/_report.py",

@@ -35,7 +35,7 @@ COMMANDS = {
     "explain": "explain model.json bags.csv --id concept1-1 -o OUT",
     "explain --figure": "explain model.json bags.csv --id concept1-1 --figure OUT.svg",
     "plot": "plot space model.json bags.csv -o OUT.png",
-    "report": "report model.json bags.csv --no-cross-validate --max-bags 2 -o OUT.html",
+    "report": "report model.json bags.csv --no-cross-validate -o OUT.html",
     "rules": "rules model.json --format json -o OUT",
     "data convert": "data convert bags.csv OUT --to csv",
     "data convert, packed": "data convert bags.csv OUT.csv.gz",
@@ -43,7 +43,7 @@ COMMANDS = {
     "data convert, MATLAB": "data convert bags.csv OUT.mat",
     "data convert, folder": "data convert bags.csv OUT --to npy",
 }
-_TIMES = re.compile(rb"20\d\d-\d\d-\d\d[T ]?[\d:.]*|\d\d:\d\d|\d[\d.]* s\b|fuzzymil-\d+")
+_TIMES = re.compile(rb"20\d\d-\d\d-\d\d[T ]?[\d:.]*|\d\d:\d\d(:\d\d)?|\d[\d.]* s\b|fuzzymil-\d+")
 
 
 def content(path: Path) -> object:

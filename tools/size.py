@@ -126,7 +126,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Any]]:
     return {
         "RuleClassifier().fit(bags)": lambda: model.fit(bags),
         ".predict(bags)": lambda: model.predict(bags),
-        ".explain(bags, bag=0)": lambda: model.explain(bags, bag=0),
+        ".explain(bags, position=0)": lambda: model.explain(bags, position=0),
         "fuzzymil fit visits.csv": fit_file,
     }
 

@@ -182,5 +182,5 @@ def test_defaults_on_the_settings_page_are_the_estimators():
 def test_benchmark_figures_in_the_readme_are_those_of_the_page():
     results = (ROOT / "README.md").read_text("utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
     told = re.findall(r"\d\d\.\d(?=%)", results)
-    assert len(told) > 5
+    assert len(told) >= 4
     assert set(told) <= set(re.findall(r"\d\d\.\d", PAGES["benchmarks.md"]))
