@@ -304,9 +304,16 @@ class _Search:
         bags = self._owner[instances[starts]]
         merit = np.zeros(len(self._of.feature))
         if only is None and not self._of._is_large:
-            any_of = np.bitwise_or.reduceat(self._bits[instances], np.flatnonzero(starts), axis=0).view(np.uint8)
-            truth = np.unpackbits(any_of, axis=1, count=len(merit), bitorder="little").astype(np.float32)
-            product, mean = self._needs[:, bags].astype(np.float32) @ truth
+            needs = self._needs[:, bags].astype(np.float32)
+            any_of = np.bitwise_or.reduceat(self._bits.take(instances, axis=0), np.flatnonzero(starts), axis=0).view(
+                np.uint8
+            )
+            product, mean = np.zeros((2, len(merit)))
+            for first in range(0, len(bags), step := max(_AT_ONCE // len(merit), 1)):
+                some = slice(first, first + step)
+                truth = np.unpackbits(any_of[some], axis=1, count=len(merit), bitorder="little").astype(np.float32)
+                product += needs[0, some] @ truth
+                mean += needs[1, some] @ truth  # twice as fast as the product of matrices
             merit = self._gain(product, mean, mean)
         else:
             owner = np.cumsum(starts) - 1
@@ -347,12 +354,10 @@ class _Search:
     def _merit(self, counts: Array, bags: Array) -> Array:
         """Return about how much conditions (..., c) reduce the loss that so many instances (..., b, c) satisfy."""
         needs, counts = self._needs[:, bags].astype(np.float32), counts.astype(np.float32)
-        some, often = needs @ np.minimum(counts, 1.0), needs @ np.sqrt(counts)
-        square = (needs @ counts)[..., 1, :]
-        return np.maximum(
-            self._gain(some[..., 0, :], some[..., 1, :], some[..., 1, :]),
-            self._gain(often[..., 0, :], often[..., 1, :], square),
-        )
+        some, root = np.minimum(counts, 1.0), np.sqrt(counts)
+        mean = needs[1] @ some
+        often = self._gain(needs[0] @ root, needs[1] @ root, needs[1] @ counts)
+        return np.maximum(self._gain(needs[0] @ some, mean, mean), often)
 
     def _gain(self, product: Array, mean: Array, square: Array, greatest: Array | float = 1.0) -> Array:
         """Return by how much columns reduce the loss, given products with them and with their squares."""
