@@ -84,7 +84,7 @@ class Intervals:
             table[-1] = degree > 0.5
         self._tables = tables
         used, self._row = np.unique(self.feature, return_inverse=True)
-        self._numbers = np.split(np.argsort(self._row, kind="stable"), np.cumsum(np.bincount(self._row))[:-1])
+        self._numbers = np.split(np.argsort(self._row, kind="stable"), np.cumsum(np.bincount(self._row)))[:-1]
         self._members = [np.column_stack([tables[n] for n in own]).astype(np.float32) for own in self._numbers]
         alike: dict[tuple[int, ...], list[int]] = {}
         for row, members in enumerate(self._members):
@@ -188,6 +188,8 @@ class Intervals:
         in a conjunction. ``beam``: number of conjunctions that are extended by another condition. ``keep``: number of
         conjunctions to return.
         """
+        if not len(self.feature):
+            return []
         search = _Search(self, rows, residuals, curvature)
         best = search.alone(beam)
         # An interval says something alone, too; of half-lines, there are enough among the thresholds.
