@@ -46,10 +46,12 @@ class _RuleLearner(Learner):
     cv: int
     n_jobs: int | None
     points: bool = False
+    prototypes: Any
 
     checks: ClassVar[Mapping[str, Check]] = {
         "max_rules": either(None, otherwise=integer(1)),
         "max_conditions": either(None, otherwise=integer(1)),
+        "prototypes": either("auto", False, otherwise=instance(np.bool_, '"auto" or False')),
         "missing": choice(MISSING),
         "n_estimators": integer(1),
         "cv": integer(2),
@@ -107,7 +109,7 @@ class _RuleLearner(Learner):
                 scaling=scaling,
                 classes=labels.classes is not None,
                 outputs=labels.outputs,
-                limits=Limits(self.max_rules, self.max_conditions, self.cv, self.n_jobs),
+                limits=Limits(self.max_rules, self.max_conditions, self.prototypes is not False, self.cv, self.n_jobs),
                 n_members=self.n_estimators,
                 rng=check_random_state(self.random_state),
                 groups=groups,
@@ -255,6 +257,10 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     points : bool, default False
         Whether rules conclude whole points, at most 10, as on an index card; only for two classes. See
         ``rules_.score_table()``.
+    prototypes : {"auto", False}, default "auto"
+        Whether rules may compare an instance with a typical one in all features. Nobody can read such rules; "auto":
+        they are used, together with short ones, only where every short rule base is clearly worse on held-out bags, and
+        never if ``max_conditions``, or fewer than 60 ``max_rules``, are given.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "condition": as "median", and
@@ -326,6 +332,7 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
     points: bool = False
+    prototypes: Any = "auto"
     missing: str = "median"
     class_weight: Any = None
     pos_label: Any = None
@@ -354,6 +361,8 @@ class RuleRegressor(BagRegressor, _RuleLearner):
     ----------
     max_rules, max_conditions : int or None, default None
         Maximum number of rules, and of conditions in a rule; see `RuleClassifier`.
+    prototypes : {"auto", False}, default "auto"
+        Whether rules may compare an instance with a typical one in all features; see `RuleClassifier`.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means; see `RuleClassifier`.
     n_estimators : int, default 1
@@ -396,6 +405,7 @@ class RuleRegressor(BagRegressor, _RuleLearner):
 
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
+    prototypes: Any = "auto"
     missing: str = "median"
     n_estimators: int = 1
     cv: int = 5

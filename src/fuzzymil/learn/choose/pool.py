@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from fuzzymil.learn.choose.candidates import (
     thresholds,
 )
 from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
+from fuzzymil.learn.choose.prototypes import is_prototype, prototype_truths
 from fuzzymil.learn.choose.refine import move_sets
 from fuzzymil.learn.choose.search import costs, residuals, search
 
@@ -58,6 +60,7 @@ class Problem(NamedTuple):
     weights: Array  # (b,)
     classes: bool
     missing: MissingValues = IGNORED
+    ranges: Array | None = None  # (d, 2), in which values count where there are prototypes
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
@@ -72,7 +75,14 @@ class Problem(NamedTuple):
 
     def truths(self, premises: Sequence[Premise]) -> Array:
         """Return how true premises are in each bag, (b, r)."""
-        return premise_truths(premises, self.bags, self.missing)
+        typical = np.array([is_prototype(premise) for premise in premises], bool)
+        found = np.empty((self.bags.n_bags, len(premises)))
+        short, alike = (list(itertools.compress(premises, places)) for places in (~typical, typical))
+        if short:
+            found[:, ~typical] = premise_truths(short, self.bags, self.missing)
+        if alike and self.ranges is not None:
+            found[:, typical] = prototype_truths(alike, self.bags, self.ranges, self.missing)
+        return found
 
 
 def soften(labels: Array) -> Array:
@@ -172,7 +182,7 @@ class Pool:
 
 def _candidates(premises: list[Premise], problem: Problem) -> Candidates:
     columns = problem.truths(premises) if premises else np.empty((problem.bags.n_bags, 0))
-    return Candidates(columns, premises.__getitem__, np.ones(len(premises)))
+    return Candidates(columns, premises.__getitem__)
 
 
 def _favor(candidates: Candidates) -> Array:
