@@ -277,7 +277,7 @@ class Learner(Committee, RuleEstimator):
         bags = complete_bags(self, X, allow_missing=self.missing != "error")
         return compare_features(self, bags) if resumes else bags
 
-    def _stand_ins(self, bags: Bags) -> Array | None:
+    def _missing_values(self, bags: Bags) -> Array | None:
         """Return what missing values stand for, (t, d); None: nothing."""
         count = {"average": _TYPICAL_VALUES, "condition": 1, "median": 1}.get(self.missing)
         return None if count is None else typical_values(bags, count)

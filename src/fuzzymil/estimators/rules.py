@@ -113,7 +113,7 @@ class _RuleLearner(Learner):
                 n_members=self.n_estimators,
                 rng=check_random_state(self.random_state),
                 groups=groups,
-                missing_values=self._stand_ins(bags),
+                missing_values=self._missing_values(bags),
                 may_ask_missing=self.missing == "condition",
                 progress=progress,
             )
@@ -251,7 +251,7 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     Parameters
     ----------
     max_rules : int or None, default None
-        Maximum number of rules; None: 200, of which mostly few are chosen.
+        Maximum number of rules; None: 150, of which mostly few are chosen.
     max_conditions : int or None, default None
         Maximum number of conditions in a rule: at most 3, which is also meant by None.
     points : bool, default False

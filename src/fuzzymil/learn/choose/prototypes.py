@@ -28,7 +28,7 @@ from fuzzymil.learn.choose.candidates import (
     chunks_of_bags,
     numeric_features,
 )
-from fuzzymil.learn.train.scaling import Measures, Scaling
+from fuzzymil.learn.train.scaling import Scaling
 
 _MOST = 500  # instances that become prototypes,
 _FEWEST = 50  # and how many even where there are very many instances
@@ -50,6 +50,7 @@ def prototypes(bags: Bags, scaling: Scaling, missing: MissingValues = IGNORED) -
 
     Examples
     --------
+    >>> from fuzzymil.learn.train.scaling import Measures
     >>> bags = Bags.from_list(np.random.RandomState(0).normal(size=(10, 3, 5)))
     >>> found = prototypes(bags, Scaling.fit(Measures.of(bags.instances), clip=3.0))
     >>> found.columns.shape, len(found.premise(0)[0].conditions)
