@@ -96,7 +96,7 @@ def test_columns_of_a_candidates_are_the_truths_of_its_premises(missing):
 def test_thresholds_lie_between_values_that_differ():
     bags = Bags.from_list([[[x, 3.0, 0.1 + 0.2]] for x in (0.0, 0.0, 1.0, 1.0, 5.0)] + [[[0.0, 3.0, 0.3]]])
     candidates = thresholds(bags)
-    conditions = [candidates.premise(n)[0].conditions[0] for n in range(len(candidates.scales))]
+    conditions = [candidates.premise(n)[0].conditions[0] for n in range(candidates.columns.shape[1])]
     assert {condition.feature for condition in conditions} == {0}  # a constant has no thresholds; rounding is no change
     assert {condition.sets[0].center for condition in conditions} == {0.5, 3.0}
     assert np.all(np.minimum(candidates.columns, 1 - candidates.columns) < 0.02)  # all values are on one side or other

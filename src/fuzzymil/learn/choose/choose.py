@@ -63,7 +63,7 @@ _IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
 _LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost,
 _NEGLIGIBLE = 0.033  # and the same even where it is certain that they cost more
 _SAME = 0.01  # of what rules explain: what a stronger ridge may cost
-_CLEARLY = 1.0  # standard errors
+_CLEARLY = 0.5  # standard errors
 _SHARES = (0.5, 1.0)  # of prototypes in an average: half and half, or alone
 _SOLVED = 0.05  # of the cost without rules: where short rules cost less, prototypes are not compared
 _SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
@@ -618,8 +618,8 @@ def rule_base(
     scaling: Scaling,
     columns: Columns,
     outputs: Sequence[str],
-    missing_values: Array | None,
-    bags: Bags,
+    missing_values: Array | None = None,
+    bags: Bags | None = None,
 ) -> RuleBase:
     """Return additive rules as a rule base, in the units of the data and with names for their sets.
 
@@ -654,7 +654,7 @@ def rule_base(
         Rule(
             _expression(premise, words, columns),
             (coefs * scaling.target_scale)[:, None].tolist(),
-            comment=_origin(premise, bags, scaling.ranges) if is_prototype(premise) else "",
+            comment=_origin(premise, bags, scaling.ranges) if bags is not None and is_prototype(premise) else "",
         )
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
     ]
