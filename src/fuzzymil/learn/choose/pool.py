@@ -46,7 +46,7 @@ _COUNTS = (2, 3, 4, 5)
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _FIRST_RULES, _RIDGE = 5, 0.1  # of the rules that leave it
 _FAVOR_PER_CONDITION = 0.9  # of the gain: fewer conditions are preferred,
-_FAVOR_OF_COUNTS = 0.9  # and SOME to AT LEAST k
+_FAVOR_OF_COUNTS = 0.9  # and SOME to AT LEAST k, or to averages of conjunctions
 _MOVED = 4  # averages whose sets are moved
 _MOVING_STEPS = 15
 
@@ -190,7 +190,11 @@ def _favor(candidates: Candidates) -> Array:
     found = np.empty(candidates.columns.shape[1])
     for n in range(len(found)):
         premise = candidates.premise(n)
-        counted = any(part.quantifier == "at least" and part.conditions for part in premise)
+        counted = any(
+            (part.quantifier == "at least" and part.conditions)
+            or (part.quantifier == "on average" and len(part.conditions) > 1)
+            for part in premise
+        )
         found[n] = (_FAVOR_OF_COUNTS if counted else 1.0) * _FAVOR_PER_CONDITION ** (n_conditions(premise) - 1)
     return found
 

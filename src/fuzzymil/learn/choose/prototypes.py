@@ -52,7 +52,7 @@ def prototypes(bags: Bags, scaling: Scaling, missing: MissingValues = IGNORED) -
     --------
     >>> from fuzzymil.learn.train.scaling import Measures
     >>> bags = Bags.from_list(np.random.RandomState(0).normal(size=(10, 3, 5)))
-    >>> found = prototypes(bags, Scaling.fit(Measures.of(bags.instances), clip=3.0))
+    >>> found = prototypes(bags, Scaling.fit(Measures.of(bags.instances), standardize=True, clip=3.0))
     >>> found.columns.shape, len(found.premise(0)[0].conditions)
     ((10, 60), 5)
     """
