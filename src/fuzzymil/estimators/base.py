@@ -18,6 +18,7 @@ from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, Param
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.bags.statistics import typical_values
 from fuzzymil.estimators.inputs import (
+    MOST,
     bag_labels,
     class_labels,
     compare_features,
@@ -231,8 +232,13 @@ def check_weights(sample_weight: Any, bags: Bags) -> Array:
         return np.ones(bags.n_bags)
     if np.ndim(sample_weight) == 1 and len(sample_weight) != bags.n_bags:
         raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {len(sample_weight)}: pass one per bag.")
-    weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
+    try:
+        weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"sample_weight must be one number per bag, and none negative: {problem}") from None
     weights = np.asarray(weights, float)
+    if weights.max() > MOST:
+        raise InputError(f"sample_weight goes up to {weights.max():g}, but weights must be at most {MOST:g}.")
     if not weights.any():
         raise InputError("All sample weights are zero: at least one bag must count.")
     return weights

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -21,9 +22,14 @@ from fuzzymil._utils.colors import HIGH as HIGH
 from fuzzymil._utils.colors import LOW as LOW
 from fuzzymil._utils.colors import WITNESS as WITNESS
 from fuzzymil._utils.colors import class_color
+from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.rule import Variable
+
+if os.environ.get("PYTHONSAFEPATH") and mpl.matplotlib_fname() == "matplotlibrc":  # as for commands
+    mpl.rcParams.update(mpl.rcParamsDefault)
+    warn_user("The matplotlibrc in the current folder is ignored: it could run programs.")
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")

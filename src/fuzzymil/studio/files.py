@@ -364,10 +364,9 @@ def _snippet(case: Case, context: Context) -> str:
     lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.files import parse_rules", ""]
     for number, rules in enumerate(every, start=1):
         source = rules.to_source()
-        quotes = "'''" if '"""' in source else '"""'
-        text = source.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
+        text = source.replace("\\", "\\\\").replace('"""', r"\"\"\"")
         name = "rules" if len(every) == 1 else f"rules_{number}"
-        lines += [f"{name} = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
+        lines += [f'{name} = parse_rules("""', text.rstrip("\n"), '""")', ""]
     data = context.data
     arguments = [repr(data.name if data is not None and data.name else "data.csv")]
     arguments += [f"{name}={value!r}" for name, value in ({} if data is None else data.columns).items()]

@@ -37,6 +37,7 @@ _FORMAT = 1
 _MOST = 99  # journals of one name
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed
 _TIMES = 20  # how many times its size a journal may take in memory
+_COLUMNS = {"format", "bag", "label", "decimal", "thousands", "encoding"}  # arguments of `read_bags` that are kept
 
 
 def _now() -> str:
@@ -330,11 +331,15 @@ class Journal:
         def place(stored: str | None) -> Path | None:
             if stored and stored != os.path.basename(stored) and not os.path.isabs(stored):
                 raise ValueError("A file that is kept next to the journal has a plain name.")
+            if stored and stored[:2].replace("\\", "/") == "//":
+                raise ValueError("A name like this one leads to another machine.")
             return self.folder / stored if stored else None  # a path from the root stays one
 
         found: dict[str, Any] = {name: facts[name] for name in ("name", "member") if name in facts}
         if "data" in facts:
             told = facts["data"]
+            if told and not _names_columns(told["columns"]):
+                raise ValueError("The journal does not say which columns are meant.")
             data = told and Data(None, told["name"], told["columns"], place(told["file"]))
             found["data"] = given.data if data and data.is_same_file(given.data) else data or None
         if "model" in facts:
@@ -419,6 +424,11 @@ def _document(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, *
     if not (all(isinstance(each, str) for each in words) and all(map(math.isfinite, numbers))):
         raise ValueError("The journal does not fit together.")
     return made
+
+
+def _names_columns(columns: Any) -> bool:
+    """Return whether these are columns that the studio keeps: exported scripts repeat them, names and all."""
+    return columns.keys() <= _COLUMNS and all(type(each) in (str, int) for each in columns.values())
 
 
 def _model_in(file: Path) -> Any:

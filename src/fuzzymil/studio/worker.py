@@ -52,7 +52,7 @@ def load_bags(path: str) -> Bags:
             feature_names=list(map(str, content["names"])),
             columns=Columns.from_dict(from_json(columns)) if columns else None,
         )
-    except (TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
         raise InputError(f"These are not the bags that were saved ({type(problem).__name__}).") from None
 
 

@@ -69,10 +69,10 @@ class DataFile:
         if encoding is not None:
             try:
                 codecs.getincrementaldecoder(encoding)
-                codecs.decode(b"", encoding)
-            except LookupError:
+                "".encode(encoding)  # others, such as "zlib", are not about text
+            except (LookupError, ValueError, TypeError):
                 raise ParameterError(
-                    f"Unknown encoding {encoding!r}; choose one such as 'utf-8' or 'cp1252'."
+                    f"Unknown encoding {encoding!r:.60}; choose one such as 'utf-8' or 'cp1252'."
                 ) from None
         if not self.path.exists():
             folder = self.path.parent
@@ -156,6 +156,10 @@ class DataFile:
                 text = ends.decode(decoder.decode(block, not block), not block)
             except UnicodeDecodeError as problem:
                 raise self._not_decoded(waiting + block, n_bytes - len(waiting), problem.start, n_lines) from None
+            except UnicodeError as problem:  # no place: UTF-16 without its mark at the start
+                raise self.error(
+                    f"is not valid {self.encoding!s:.20} ({problem!s:.100}): try another encoding=..."
+                ) from None
             *whole, rest = (text if n_bytes else text.removeprefix("\ufeff")).split("\n")
             n_bytes += len(block)
             if whole:
