@@ -105,6 +105,15 @@ def test_disabled_variables_take_no_part():
         parse_rules(first, "fll")
 
 
+def test_blocks_may_have_norms_of_their_own_if_only_one_of_them_needs_it():
+    text = fll(TENT, ["if a is low and a is high then y is small"])
+    other = "RuleBlock: more\n  conjunction: AlgebraicProduct\n  implication: Minimum\n  rule: if {} then y is great\n"
+    rules = parse_rules(text + other.format("a is high"), "fll")
+    assert (rules.t_norm, rules.n_rules) == ("min", 2)
+    with pytest.raises(RuleSyntaxError, match="All rule blocks must have the same conjunction"):
+        parse_rules(text + other.format("a is high and a is very low"), "fll")
+
+
 def test_weights_above_one_and_linear_numbers_without_a_constant_mean_what_they_mean_to_fuzzylite():
     strong = parse_rules(fll(TENT, ["if a is high then y is great with 1.5", "if a is low then y is small"]), "fll")
     y = (np.arange(500) + 0.5) / 500 * 2

@@ -36,7 +36,8 @@ from 3 on, these are fuzzylite's, and in a conclusion they modify the strength o
 Octave's toolkit: 0.3 is the cube of a membership; a concluded set is raised to that power, and of a concluded number,
 the strength is raised to its inverse. MATLAB has none.
 
-Sets of outputs are evaluated as in MATLAB, at 101 points that include both ends of the range. Files of MATLAB's first
+Terms and variables count in the order of their lines, whatever numbers they have. Sets of outputs are evaluated as in
+MATLAB, at 101 points that include both ends of the range. Files of MATLAB's first
 version pad parameters with zeros, which are ignored, and name several terms alike, which are numbered.
 """
 
@@ -67,6 +68,9 @@ OCTAVE: Hedges = {0.05: ("somewhat",), 0.2: ("very",), 0.3: ("intensely",), 0.4:
 """What it means to Octave: the membership to the power of ten times the fraction."""
 _INVERSE: Hedges = {0.05: ("very",), 0.2: ("somewhat",), 0.3: ("vaguely",), 0.4: ("somewhat", "somewhat")}
 """What it means to Octave in the conclusion of a number: the strength to the inverse of that power."""
+
+_OMITTED = {"AndMethod": "min", "OrMethod": "max", "ImpMethod": "min", "AggMethod": "max", "DefuzzMethod": "centroid"}
+"""What MATLAB assumes if a file does not say it."""
 
 _N_POINTS = 101
 """Values of an output at which MATLAB evaluates sets."""
@@ -100,6 +104,8 @@ class _Section(NamedTuple):
         return said.part(1, len(said.text) - 1)
 
     def meaning(self, key: str, known: Mapping[str, T], default: T | None = None) -> T:
+        if key not in self.entries and key in _OMITTED:
+            return known[_OMITTED[key]]
         word = self.text(key)
         if not word.text and default is not None:
             return default
@@ -119,12 +125,12 @@ class _Section(NamedTuple):
 
     def terms(self) -> list[Piece]:
         """Return the definitions of the terms, in order."""
-        found = {key for key in self.entries if key.startswith("MF")}
+        found = {key: line for key, line in self.entries.items() if key.startswith("MF")}
         wanted = [f"MF{n + 1}" for n in range(len(found))]
-        for key in found - set(wanted):
+        for key in found.keys() - set(wanted):
             raise self.entries[key].error(f"Terms must be numbered from MF1 to {wanted[-1]}, found {key}.")
         self.check_count("NumMFs", len(wanted))
-        return [self.entries[key] for key in wanted]
+        return [*found.values()]  # in the order of the lines, whatever their numbers, as every program reads them
 
 
 def read(text: str) -> System:
@@ -134,6 +140,9 @@ def read(text: str) -> System:
     if "System" not in sections:
         raise everything.error("The text has no [System] section.")
     about = sections["System"]
+    if "type2" in about.text("Type").text.lower():
+        advice = "only type-1 systems can be read. In MATLAB, convertToType1(fis) makes one"
+        raise about.text("Type").error(f"The sets of an interval type-2 system are only known within bounds: {advice}.")
     of_type = about.meaning("Type", {name: name for name in _TYPES})
     known = _sections_of("Input", sections)
     inputs = [Variable(each.text("Name").text, _terms(each, _set), *_range(each)) for each in known]
@@ -205,11 +214,11 @@ def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
     for stray in found.keys() - set(wanted):
         raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
-    names = [found[key].text("Name") for key in wanted]
+    names = [section.text("Name") for section in found.values()]
     for n, name in enumerate(names):
         if any(name.text == before.text for before in names[:n]):
             raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
-    return [found[name] for name in wanted]
+    return [*found.values()]  # in the order of the text
 
 
 def _range(section: _Section) -> tuple[float | None, float | None]:

@@ -104,8 +104,8 @@ def read(text: str) -> System:
     outputs = [output for output in outputs if output.name not in disabled]
     if not outputs:
         raise sections["OutputVariable"][0].name.error("Every output is disabled: enable one.")
-    t_norm = _shared_operator(blocks, "conjunction", WORDS.t_norms)
-    s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
+    t_norm = _shared_operator(_joining(And, blocks, rules), "conjunction", WORDS.t_norms)
+    s_norm = _shared_operator(_joining(Or, blocks, rules), "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
             raise line.error("The aggregation of this output must be the disjunction of the rules.")
@@ -345,6 +345,19 @@ def _short(number: str) -> str:
         return format_number(float(number), None)
     except ValueError:
         return number
+
+
+def _joining(
+    kind: type[And] | type[Or], blocks: Sequence[_Section], rules: Sequence[Sequence[SystemRule]]
+) -> Sequence[_Section]:
+    """Return the blocks with rules that join conditions by AND, or by OR; all of them if none has."""
+
+    def joins(premise: Expression) -> bool:
+        parts = inside(premise)
+        return (isinstance(premise, kind) and len(parts) > 1) or any(map(joins, parts))
+
+    found = [block for block, own in zip(blocks, rules, strict=True) if any(joins(rule.premise) for rule in own)]
+    return found or blocks[:1]
 
 
 def _shared_operator(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
