@@ -130,14 +130,15 @@ class Bags:
     def from_list(
         cls,
         bags: Iterable[Any],
+        *names: Any,
         feature_names: Iterable[str] | None = None,
-        *,
         labels: npt.ArrayLike | None = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
         """Create bags from a list with one 2-D array per bag.
 
-        A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
+        A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``. The
+        names of the features may also come second, without ``feature_names=``; labels need ``labels=``.
 
         Examples
         --------
@@ -146,6 +147,11 @@ class Bags:
         """
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
+        if names:
+            words = isinstance(names[0], Iterable) and all(isinstance(word, str) for word in names[0])
+            if len(names) > 1 or feature_names is not None or not words:
+                raise InputError("After the bags, only names of features may come without a name: write labels=y.")
+            feature_names = names[0]
         items = _input.as_list(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")

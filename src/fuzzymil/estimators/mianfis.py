@@ -256,7 +256,7 @@ class Network(Learner):
             return None
         if found.concludes_sets:
             raise ParameterError("init has rules that conclude sets: train them with MIMamdani or train_rules.")
-        return found
+        return found.with_answers()
 
     @property
     def _constraints(self) -> Constraints | None:

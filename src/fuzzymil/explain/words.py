@@ -395,6 +395,8 @@ def default_lines(explanation: Explanation) -> list[str]:
     if explanation.default is None or explanation.additive:
         return []
     default = name_values(explanation.outputs, explanation.default)
+    if explanation.is_uncovered and all(map(math.isnan, explanation.default)):
+        return ["No rule fires on this bag, and the rules have no default, so there is no answer."]
     if explanation.is_uncovered:
         return [f"No rule fires on this bag, so the answer is the default, {default}."]
     members = ", ".join(str(member + 1) for member in explanation.uncovered)
