@@ -176,6 +176,11 @@ def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags)
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
+def infer_strengths(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
+    """Return how much each rule counts (Layer 4) alone, shape (n_bags, n_rules)."""
+    return np.concatenate([part[3] for part in _inferred(params, masks, operators, bags, output_alone=True)])
+
+
 def _inferred(
     params: Params, masks: Masks, operators: Operators, bags: Bags, *, output_alone: bool = False
 ) -> Iterator[tuple[Array, ...]]:
@@ -192,7 +197,7 @@ def _inferred(
         cost = n_values
     infer_part: Callable[..., Sequence[Array]]
     if _in_numpy(operators, cost * bags.n_instances):
-        infer_part = functools.partial(_infer_part, output_alone=output_alone)
+        infer_part = functools.partial(_infer_part, output_alone=True) if output_alone else _infer_part
     else:
         make_room()
         from fuzzymil.inference.engines import jax
@@ -212,7 +217,7 @@ def _uncovered(log_firing: Array) -> Array:
 
 
 def _infer_part(
-    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int, *, output_alone: bool
+    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int, *, output_alone: bool = False
 ) -> list[Array]:
     """Run the layers in NumPy on some of the bags."""
     start, stop = bags.offsets[first], bags.offsets[last]
