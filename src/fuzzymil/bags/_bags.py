@@ -778,10 +778,10 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
-    if type(X).__name__ == "BagStream":
+    if any(base.__name__ == "BagStream" for base in type(X).__mro__):
         raise InputTypeError(
-            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
-            "elsewhere, pass its parts one at a time."
+            "Expected bags, got a BagStream: only fit, predict and score of estimators that learn rules accept "
+            "streams; elsewhere, pass its parts one at a time."
         )
     if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
         return Bags.from_long(X[0], X[1])

@@ -216,6 +216,12 @@ class EncodedLabels:
         taken = {name: getattr(self, name)[places] for name in ("targets", "groups", "weights")}
         return dataclasses.replace(self, **taken)
 
+    def standing_for(self, whole: EncodedLabels) -> EncodedLabels:
+        """Return the labels of a sample of bags, in which every class weighs as much as among all bags."""
+        counts = np.bincount(whole.groups)
+        share = np.bincount(self.groups, minlength=len(counts)) / np.maximum(counts, 1) * len(whole.groups)
+        return dataclasses.replace(self, weights=self.weights * len(self.groups) / share[self.groups])
+
 
 @dataclasses.dataclass(frozen=True)
 class Overview:
@@ -379,6 +385,9 @@ class BagClassifier(ClassifierMixin, Learner):
 
     def decision_function(self, X: Any) -> Array:
         """Return decision values, (n_bags,), above 0 for the second of two classes, otherwise (n_bags, n_classes)."""
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.decision_function)
+            return found
         return self._decision(self._infer(X)[0])
 
     def _class_reading(self) -> ClassReading:
@@ -387,6 +396,9 @@ class BagClassifier(ClassifierMixin, Learner):
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities (n_bags, n_classes); `fuzzymil.learn.train.losses` defines them for each loss."""
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.predict_proba)
+            return found
         return self._probability(self._infer(X)[0])
 
 
@@ -436,15 +448,15 @@ class LabeledStream(NamedTuple):
 
 
 def summarize_stream(
-    estimator: Learner, stream: BagStream, y: Any, sample_weight: Any, *, resumes: bool = False
+    estimator: Learner, stream: BagStream, y: Any, sample_weight: Any, *, resumes: bool = False, **settings: Any
 ) -> LabeledStream:
-    """Read a stream once."""
+    """Read a stream once; ``settings`` are those of `summarize`."""
     for name, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None:
             raise InputError(f"The bags of a stream carry their labels and have equal weights: leave {name} out.")
     check = functools.partial(estimator._bags_to_learn_from, resumes=resumes)
     with counting_bar("Reading", enabled=bool(estimator.verbose)) as report:
-        summary = summarize(stream, check, report)
+        summary = summarize(stream, check, report, **settings)
     n_bags = len(summary.labels)
     require_bags(n_bags)
     # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.

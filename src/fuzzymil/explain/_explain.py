@@ -36,7 +36,6 @@ from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
 from fuzzymil.rules.conclusion import WEIGHTED
-from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import (
     And,
     Expression,
@@ -401,8 +400,7 @@ class Member:
     def __init__(self, base: RuleBase, found: Any, bags: Bags) -> None:
         self.base, self.found, self.bags = base, found, bags
         self.params, self.masks, self.operators = base.compile()
-        self.texts = base.statements()
-        self.part_texts = [printer.premise_text(part.expression) for part in base.parts]
+        self.texts, self.part_texts = base.texts
         self.asked = [list(_asked(part)) for part in base.parts]
         self.missing = missing_degrees(self.params.sets, self.masks, self.params.missing_values)
         given = matched(base, bags)
