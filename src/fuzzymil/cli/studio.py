@@ -42,6 +42,8 @@ def studio(
     The page is served to this machine alone. Every edit is kept in the folder .fuzzymil-studio, so that nothing is lost
     if the browser or this program dies. Press Ctrl+C to end.
 
+    Without files, it goes on with the latest session of this folder or, if there is none, opens the demonstration.
+
     Examples
     --------
     fuzzymil studio --demo
@@ -73,11 +75,17 @@ def studio(
 
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns) -> Session:
-    from fuzzymil.studio import Session
+    from fuzzymil.rules import Rule, RuleBase, Variable
+    from fuzzymil.studio import Document, Session
     from fuzzymil.studio.document import Data
+    from fuzzymil.studio.history import last_session
     from fuzzymil.studio.start import demo_bags, demo_document, readable_part, starting_rules
 
     folder = Path.cwd()
+    last = None if demo or rules is not None or data is not None else last_session(folder)
+    if last not in (None, "demo"):
+        nothing = Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))
+        return Session(nothing, name=str(last), folder=folder, provisional=True)
     if demo or (rules is None and data is None):
         return Session(demo_document(), Data(demo_bags(), "two concepts"), name="demo", folder=folder, demo=True)
     if rules is not None and data is None and _holds_data(rules):
@@ -99,6 +107,7 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
         opened,
         name=(rules or data or Path("untitled")).stem,
         model=reading,
+        model_file=None if reading is None or rules is None else rules.absolute(),
         members=documents,
         folder=folder,
         draft=draft,

@@ -88,6 +88,8 @@ class Session:
         What the rules are called: the name of their file without its ending.
     model : ClassReading, optional
         How the model reads its output, if one was opened.
+    model_file : Path, optional
+        Where that model is, for a later session.
     members : sequence of Document
         All rule bases of a committee, of which ``document`` is the first.
     folder : Path, optional
@@ -97,7 +99,7 @@ class Session:
     draft : str, optional
         A text with mistakes to go on with.
     provisional : bool
-        Whether the document was only made up from the data: then rules of an earlier session come first.
+        Whether the document was only made up, from the data or of nothing: then rules of an earlier session come first.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class Session:
         *,
         name: str = "untitled",
         model: ClassReading | None = None,
+        model_file: Path | None = None,
         members: Sequence[Document] = (),
         folder: Path | None = None,
         demo: bool = False,
@@ -141,7 +144,7 @@ class Session:
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
-        context = Context(name, given, model, members=tuple(map(check_document, members)))
+        context = Context(name, given, model, model_file, members=tuple(map(check_document, members)))
         self.history = History(Version(check_document(document), f"Opened {name}", context))
         if folder is not None:
             self._recover(folder, provisional)
@@ -183,7 +186,8 @@ class Session:
         n_edits = len(self.history.versions) - 1
         last, data = self.history.current, opened.context.data
         is_same = data is None or data.is_same_file(around.data)
-        if before.text != opened.document.text and not (provisional and is_same and n_edits):
+        made_up = provisional and is_same and (n_edits or data is None)
+        if before.text != opened.document.text and not made_up:
             context = opened.context.replace(data=data or last.context.data)
             self._add(Version(opened.document, f"Opened {context.name} again", context), given="rules")
         elif data is not None and not is_same:
@@ -249,7 +253,12 @@ class Session:
     def case_of(self, version: Version) -> Case:
         """Return a version on the current bags."""
         context = version.context
-        return Case(version.document, self.bags, context.model, context.others)
+        return Case(version.document, self.bags, context.model, context.others, self._label)
+
+    @property
+    def _label(self) -> str:
+        """The name of the column of the labels, if it is known."""
+        return "" if self.context.data is None else str(self.context.data.columns.get("label", ""))
 
     def state(self) -> dict[str, Any]:
         """Return the state that every window shows."""
@@ -264,6 +273,7 @@ class Session:
                 "data_name": "" if data is None else data.name,
                 "data_gone": None if data is None else data.problem,
                 "committee": {"n": len(context.members), "member": context.member} if context.members else None,
+                "learned": history.learned()[0],
                 "undo": history.undo_label,
                 "redo": history.redo_label,
                 "reference": {
@@ -332,7 +342,7 @@ class Session:
             return None
         known = self._reference
         if known is None or known.document is not document or known.bags is not self.bags:
-            known = self._reference = Case(document, self.bags, context.model)
+            known = self._reference = Case(document, self.bags, context.model, label=self._label)
         try:
             _ = known.found
         except ValueError:  # other variables than those of the data
@@ -356,13 +366,15 @@ class Session:
             document, label = EDITS[kind](self.case, message)
             return self.commit(check_document(document), label)
 
-    def commit(self, document: Document, label: str, context: Context | None = None) -> dict[str, Any]:
+    def commit(
+        self, document: Document, label: str, context: Context | None = None, learned: str = ""
+    ) -> dict[str, Any]:
         """Make a document the current one, with other data or another model if there are, and tell all windows."""
         with self.lock:
             around = context or self.context
             if document == self.document and around is self.context:
                 return {"changed": False}
-            self._add(Version(document, label, around))
+            self._add(Version(document, label, around, learned=learned))
             self.draft = None
             self.count_change(label)
             return {"changed": True, "version": self.history.current.number}
@@ -548,6 +560,14 @@ def _start_from(session: Session, context: Context, label: str) -> dict[str, Any
         raise InputError("There are no bags yet: open a data file.")
     found = check_document(starting_rules(context.bags))
     return session.commit(found, label, Context(context.name, context.data))
+
+
+@action("close_data", changes=True)
+def _close_data(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    if session.context.data is None:
+        return {"changed": False}
+    label = f"Closed {session.context.data.name or 'the data'}"
+    return session.commit(session.document, label, session.context.replace(data=None))
 
 
 @action("start", changes=True)

@@ -239,7 +239,7 @@ export function frame(studio) {
           h(
             "div",
             null,
-            h("dt", null, score.accuracy === null ? "error" : "right"),
+            h("dt", null, score.accuracy === null ? "error" : "accuracy"),
             h("dd", { class: "figure" }, score.accuracy === null ? show(figure, 3) : percent(figure)),
           ),
         score.right !== null && text("bags", `${score.right} of ${score.n}`),

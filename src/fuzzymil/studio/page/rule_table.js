@@ -266,7 +266,7 @@ export function ruleTable(studio, show) {
           value: rule.points ?? said.constant,
           step: rule.points === null ? 0.1 : 1,
           changed: (value) =>
-            studio.edit("set_conclusion", { number, output, value: rule.points === null ? value : value * studio.state.unit }),
+            studio.edit("set_conclusion", { number, output, value: rule.points === null ? value : value * (studio.state.unit ?? 1) }),
         }),
         rule.points === null ? "" : h("span", { class: "soft" }, "points"),
       );

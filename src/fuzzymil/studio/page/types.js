@@ -71,6 +71,8 @@
  * @property {number | null} threshold
  * @property {number | null} unit
  * @property {Data | null} data
+ * @property {string} learned how the data shaped the rules: "train", "learn", "model", or not at all
+ * @property {string | null} compared of numbers, the output that labels are compared with
  * @property {string | null} undo what undo would take back
  * @property {string | null} redo
  * @property {number} version
