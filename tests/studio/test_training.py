@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from studio_page import Page
 
-from fuzzymil.estimators import RuleClassifier
+from fuzzymil.estimators import RuleClassifier, model_to_dict
 from fuzzymil.rules import RuleBase
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.difference import accept_rules
@@ -98,6 +98,44 @@ def test_mamdani_rules_and_held_out_folds(mamdani):
     found = mamdani.of_type("folds")[-1]
     assert [row["n"] for row in found["folds"]] == [2, 2]
     assert found["held_out"] is True
+
+
+@pytest.fixture(scope="module")
+def sized():
+    """A session on a model with a frontier."""
+    bags = demo_bags()
+    model = RuleClassifier(max_rules=3, random_state=0).fit(bags)
+    frontier = model_to_dict(model)["frontier"]
+    session = Session(Document.of(model.rules_), bags, name="sized", model=model._class_reading(), frontier=frontier)
+    yield model, Page(session)
+    session.close()
+
+
+def test_going_along_the_frontier_is_one_step_of_undo(sized):
+    model, page = sized
+    found = page.get("frontier")
+    assert page.state["frontier"] is True
+    assert [each["n_rules"] for each in found["points"]] == [each.n_rules for each in model.frontier_]
+    assert [each["mean"] for each in found["points"]] == [each.measures["AUC"].mean for each in model.frontier_]
+    assert found["shown"] == found["chosen"] == model.frontier_.chosen
+    for place in (1, 3, 0):
+        page.get("use_point", point=place)
+        assert page.get("frontier")["shown"] == place
+        expected = model.at(model.frontier_[place].n_rules)
+        assert page.get("bags")["decisions"] == expected.predict(page.session.bags).tolist()
+    assert page.state["learned"] == "learn"
+    page.get("undo")
+    assert page.get("frontier")["shown"] == found["chosen"]
+    page.refused("use_point", "refused", point=99)
+
+
+def test_what_each_rule_is_worth(page):
+    found, whole = page.get("costs")["rules"], page.get("score")
+    for number, each in enumerate(found, start=1):
+        page.get("set_rule", number=number, on=False)
+        less = page.get("score")
+        assert {name: less[name] - whole[name] for name in ("accuracy", "auc")} == pytest.approx(each)
+        page.get("undo")
 
 
 @pytest.mark.slow

@@ -47,7 +47,8 @@ def _now() -> str:
 class Version:
     """One state: what led to it, the data and model next to it, when, its number, and its name if it was given one.
 
-    ``learned``: "train" if the data moved the sets of the rules before, "learn" if rules were chosen from the data.
+    ``learned``: "train" if the data moved the sets of the rules before, "learn" if rules were chosen from the data,
+    "size" if they are as many as a place on the frontier says.
     """
 
     document: Document
@@ -137,8 +138,8 @@ class History:
             if each.context.data is not now.context.data or each.context.name != now.context.name:
                 break
             if each.learned:
-                kind, start = each.learned, self.versions[before]
-            if each.learned == "learn":
+                kind, start = "train" if each.learned == "train" else "learn", self.versions[before]
+            if kind == "learn":
                 break
         return kind, start
 

@@ -90,6 +90,8 @@ class Session:
         How the model reads its output, if one was opened.
     model_file : Path, optional
         Where that model is, for a later session.
+    frontier : dict, optional
+        The rule bases of other sizes that were chosen with these rules, as the file of the model has them.
     members : sequence of Document
         All rule bases of a committee, of which ``document`` is the first.
     folder : Path, optional
@@ -118,6 +120,7 @@ class Session:
         name: str = "untitled",
         model: ClassReading | None = None,
         model_file: Path | None = None,
+        frontier: Mapping[str, Any] | None = None,
         members: Sequence[Document] = (),
         folder: Path | None = None,
         demo: bool = False,
@@ -144,7 +147,7 @@ class Session:
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
-        context = Context(name, given, model, model_file, members=tuple(map(check_document, members)))
+        context = Context(name, given, model, model_file, tuple(map(check_document, members)), frontier=frontier)
         self.history = History(Version(check_document(document), f"Opened {name}", context))
         if folder is not None:
             self._recover(folder, provisional)
@@ -274,6 +277,7 @@ class Session:
                 "data_gone": None if data is None else data.problem,
                 "committee": {"n": len(context.members), "member": context.member} if context.members else None,
                 "learned": history.learned()[0],
+                "frontier": self.context.frontier is not None,
                 "undo": history.undo_label,
                 "redo": history.redo_label,
                 "reference": {
@@ -500,6 +504,43 @@ def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     return {**difference(*map(session.case_of, sides.values())), **facts}
 
 
+@action("frontier")
+def _frontier(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the held-out score of each size, and which size is shown, if one is as it was chosen."""
+    frontier, document = session.context.sizes, session.document
+    if frontier is None or not frontier.n_folds:
+        return {"points": []}
+    name = next(each for each in ("AUC", "R2", "accuracy") if each in frontier[0].measures)
+    sources = [point.rules.to_source() for point in frontier]
+    return {
+        "measure": name,
+        "chosen": frontier.chosen,
+        "shown": sources.index(document.text) if document.text in sources else None,
+        "points": [
+            {"n_rules": each.n_rules, "mean": each.measures[name].mean, "error": each.measures[name].error}
+            for each in frontier
+        ],
+    }
+
+
+@action("use_point", changes=True)
+def _use_point(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show the rules of another size; however far one goes along the curve, it is one step of undo."""
+    frontier, place = session.context.sizes, message.get("point")
+    if frontier is None or not isinstance(place, int) or not 0 <= place < len(frontier):
+        raise ParameterError(f"There is no size {place!r:.60} on the frontier of these rules.")
+    again = session.history.current.learned == "size"
+    if again:
+        session.write(lambda journal: journal.append({"undo": True}))
+        session.history.go("undo")
+    document = Document.of(frontier[place].rules, positive=session.document.positive)
+    label = f"Used the frontier's {frontier[place].n_rules} rules"
+    done = session.commit(check_document(document), label, learned="size")
+    if again and not done["changed"]:
+        session.count_change(label)
+    return done
+
+
 @action("show_member", changes=True)
 def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show another rule base of the committee; what was changed in this one stays in its place."""
@@ -538,7 +579,7 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         return {**_open_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
     documents = tuple(map(check_document, upload.documents))
     name = upload.name.rsplit(".", 1)[0]
-    context = Context(name, session.context.data, upload.model, path, members=documents)
+    context = Context(name, session.context.data, upload.model, path, documents, frontier=upload.frontier)
     return session.commit(documents[0], f"Opened {upload.name}", context)
 
 

@@ -298,6 +298,7 @@ class Trainer:
             "loss": [loss[0][1], loss[-1][1]] if loss else None,
             "touched": result["touched"],
             "kind": now["kind"],
+            "frontier": result.get("frontier"),
         }
         self._push()
         session.push({"type": "proposal", **_proposal(session)})
@@ -437,9 +438,12 @@ def _accepted_part(session: Session, message: Mapping[str, Any]) -> tuple[Docume
 @action("accept", changes=True)
 def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     made, label, split = _accepted_part(session, message)
-    made, kind = check_document(made), (session.proposal or {}).get("kind", "")
+    made, found = check_document(made), session.proposal or {}
+    whole = message.get("rules") is None
+    frontier = found.get("frontier") if whole else None
+    context = session.context if frontier is None else session.context.replace(frontier=frontier)
     session.proposal = None
-    return {**session.commit(made, label, learned=kind), "split": split}
+    return {**session.commit(made, label, context, learned=found.get("kind", "")), "split": split}
 
 
 @action("reject")

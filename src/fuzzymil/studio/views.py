@@ -28,6 +28,7 @@ from fuzzymil.studio.sets import axis_of, set_facts
 
 _BINS = 48
 _CELL_POINTS = 81  # of a curve in the viewer
+_MOST_COSTS = 100  # rules that are left out in turn
 _MOST_EQUAL = 50  # instances of a bag of a picture
 _MOST_EXTRA = 200  # instances that are added to a bag
 _MOST_POINTS = 121  # of an axis of a surface
@@ -426,6 +427,20 @@ def _score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _costs(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each rule is worth on the bags: how accuracy, AUC or error change without it.
+
+    Of very many rules, which would take long, nothing is returned.
+    """
+    del request
+    whole, found = _score(case, {}), []
+    for number in range(1, case.rules.n_rules + 1 if case.rules.n_rules <= _MOST_COSTS else 1):
+        less = _score(case.with_document(case.document.replace(off=case.document.off | {number})), {})
+        known = [name for name in ("accuracy", "auc", "rmse") if None not in (whole[name], less[name])]
+        found.append({name: less[name] - whole[name] for name in known})
+    return {"rules": found}
+
+
 def rmse(output: Array, labels: Array) -> float:
     """Return the root of the mean squared error."""
     return float(np.sqrt(((output - labels) ** 2).mean()))
@@ -698,6 +713,7 @@ def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, floa
 
 VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
     "bags": _bags,
+    "costs": _costs,
     "explain": _explanation,
     "histograms": _histograms,
     "score": _score,

@@ -127,6 +127,7 @@ def _label(bags: Bags, text: str) -> Any:
 def _choose(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text of rules chosen from bags alone."""
     from fuzzymil.estimators import RuleClassifier, RuleRegressor
+    from fuzzymil.estimators.persistence import encode_frontier
 
     model: Any = RuleRegressor(random_state=0)
     if job["classifies"]:
@@ -136,7 +137,8 @@ def _choose(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
         warnings.simplefilter("always", UserWarning)
         model.fit(bags)
     said = [str(each.message) for each in caught]
-    return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said}
+    frontier = encode_frontier(model.frontier_)
+    return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said, "frontier": frontier}
 
 
 def _outputs_of_folds(

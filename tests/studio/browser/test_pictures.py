@@ -3,6 +3,7 @@
 import pytest
 
 from fuzzymil.bags import Bags
+from fuzzymil.estimators import RuleClassifier, model_to_dict
 from fuzzymil.rules.activations import bags_of_equal
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.document import Data
@@ -127,3 +128,31 @@ def test_a_class_has_one_color_in_all_views(opened):
     assert sorted(set(marks)) == sorted(set(bars))
     assert len(set(marks)) == 2
     assert not set(bars) & set(terms)
+
+
+def test_every_view_follows_the_number_of_rules(opened):
+    bags = demo_bags()
+    model = RuleClassifier(max_rules=3, random_state=0).fit(bags)
+    session = Session(
+        Document.of(model.rules_),
+        bags,
+        name="sized",
+        model=model._class_reading(),
+        frontier=model_to_dict(model)["frontier"],
+    )
+    window = opened(session)
+    window.open("bags")
+    curve = window.key("frontier")
+    curve.wait_for()
+    curve.focus()
+    window.edited(lambda: window.page.keyboard.press("ArrowLeft"))
+    place = model.frontier_.chosen - 1
+    decided = model.at(model.frontier_[place].n_rules).predict(bags)
+    shown = window.page.locator("#view-bags tbody tr[data-place] td:nth-child(5)").all_text_contents()
+    assert [each[2:] for each in shown] == decided[: len(shown)].tolist()
+    box = curve.bounding_box()
+    window.edited(lambda: window.page.mouse.click(box["x"] + box["width"] - 8, box["y"] + 20))
+    window.settle()
+    assert window.session.document.rules.n_rules == model.frontier_[-1].rules.n_rules
+    window.edited(lambda: window.page.keyboard.press("Control+z"))
+    assert window.session.document.rules == model.rules_
