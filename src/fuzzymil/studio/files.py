@@ -78,6 +78,7 @@ class Upload:
         self.kind = ""
         self.documents: list[Document] = []  # one, or the members of a committee
         self.model: Any = None
+        self.frontier: Any = None
 
     @contextlib.contextmanager
     def as_file(self) -> Iterator[Path]:
@@ -171,6 +172,7 @@ def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
     reading = getattr(model, "_class_reading", None)
     upload.kind, upload.documents = "model", list(map(Document.of, members))
     upload.model = None if reading is None else reading()
+    upload.frontier = document.get("frontier") if len(members) == 1 else None
     return {**_summary(upload), "losses": []}
 
 
