@@ -226,7 +226,8 @@ def test_what_blocks_must_share():
     )
     with pytest.raises(RuleSyntaxError, match=r"Line 25, .*same conjunction"):
         fll.read(FLL + block)
-    assert len(fll.read(FLL + block.replace("EinsteinProduct", "none")).rules) == 3
+    without = block.replace("EinsteinProduct", "none").replace("hour is late and ", "")
+    assert len(fll.read(FLL + without).rules) == 3
 
 
 @pytest.mark.parametrize(
