@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,9 @@ from fuzzymil.learn.choose.candidates import (
     Candidates,
     Condition,
     MissingValues,
-    MovableConditions,
     Premise,
 )
+from fuzzymil.learn.choose.demands import NOTHING_DEMANDED, Demands, is_given
 from fuzzymil.learn.choose.frontier import Folds, Frontier, FrontierPoint, Measure, measure
 from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem, soften
 from fuzzymil.learn.choose.refine import mean_cost, move_sets, share_sets
@@ -80,8 +81,8 @@ class SearchResult:
         The same with candidates of one kind only, if that was asked for.
     cost : float
         Mean cost of the first member on all bags.
-    n_compared : int
-        Number of bags that candidates were compared on.
+    compared : array of int
+        Positions of the bags that candidates were compared on.
     """
 
     members: list[RuleBase]
@@ -89,7 +90,7 @@ class SearchResult:
     held_out: HeldOut | None
     kinds: dict[str, HeldOut]
     cost: float
-    n_compared: int
+    compared: Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +101,7 @@ class HeldOut:
     ridges: dict[int, float]
     outputs: dict[int, Array]  # (repeats, b, k): logits of classes, standardized numbers
     costs: dict[int, Array]  # (b,), the mean over the repeats
+    outlines: dict[int, list[set[Hashable]]]  # of the rules that each search found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,12 +109,14 @@ class Limits:
     """What rules may be.
 
     ``max_rules``, ``max_conditions``: None for no limit of one's own. ``n_folds``: parts that are held out in turn.
+    ``least``: number of rules that are in every rule base.
     """
 
     max_rules: int | None = None
     max_conditions: int | None = None
     n_folds: int = 5
     n_jobs: int | None = None
+    least: int = 0
 
     @property
     def together(self) -> int:
@@ -122,9 +126,9 @@ class Limits:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of rules on the frontier."""
-        if self.max_rules is None:
-            return SIZES + DENSE_SIZES
-        return (*(size for size in SIZES + DENSE_SIZES if size < self.max_rules), self.max_rules)
+        found = {size for size in SIZES + DENSE_SIZES if self.max_rules is None or size < self.max_rules}
+        found |= {size for size in (self.max_rules, self.least) if size}
+        return tuple(sorted(size for size in found if size >= self.least))
 
 
 def choose_rules(
@@ -142,6 +146,7 @@ def choose_rules(
     groups: Array | None = None,
     missing_values: Array | None = None,
     may_ask_missing: bool = False,
+    demands: Demands = NOTHING_DEMANDED,
     compare_kinds: bool = False,
     progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> SearchResult:
@@ -171,6 +176,7 @@ def choose_rules(
         What missing values stand for. None: they satisfy every condition.
     may_ask_missing : bool
         Whether rules may ask if a value is missing.
+    demands : Demands
     compare_kinds : bool
         Whether to compare kinds of candidates, too.
     progress : callable
@@ -189,7 +195,9 @@ def choose_rules(
         weights,
         classes,
         missing,
+        demands.on(bags),
     )
+    limits = dataclasses.replace(limits, least=demands.n_given)
     if not classes:
         rank = np.argsort(np.argsort(everything.targets[:, 0], kind="stable"))
         strata = _N_STRATA * rank // len(rank)
@@ -217,6 +225,7 @@ def choose_rules(
             kinds = {kind: hold_out(pool, problem, once, short, (kind,), tick) for kind in pool.all_kinds}
         unit = float(scaling.target_scale[0]) if not classes and len(outputs) == 1 else None
         chosen = _FEW_RULES if held_out is None else decide(held_out.costs, problem.weights)
+        chosen = max(chosen, limits.least)
         members, points, cost = [], [], 0.0
         for member in range(n_members):
             tick("fitting" if n_members == 1 else f"fitting (member {member + 1} of {n_members})")
@@ -225,11 +234,16 @@ def choose_rules(
                 own = problem._replace(weights=problem.weights * rng.exponential(size=len(problem.weights)))
             wanted = (0, *limits.sizes) if not member else (chosen,)
             found = fit_sizes(pool, own, everything, limits, wanted, held_out)
-            made = {size: rule_base(each, scaling, columns, outputs, missing_values) for size, each in found.items()}
+            made = {
+                size: rule_base(each, scaling, columns, outputs, missing_values, demands.rules)
+                for size, each in found.items()
+            }
             if not member:
                 cost = found[min(chosen, max(found))].cost(everything)
                 points = [
-                    FrontierPoint.of(size, rules, *_evidence(held_out, size, problem, unit))
+                    FrontierPoint.of(
+                        size, rules, *_evidence(held_out, size, problem, unit), recurrence(found[size], held_out, size)
+                    )
                     for size, rules in made.items()
                 ]
             members.append(made[min(chosen, max(made))])
@@ -238,7 +252,7 @@ def choose_rules(
     kept = [p for n, p in enumerate(points) if p.size == chosen or all(p.n_rules > q.n_rules for q in points[:n])]
     place = next((n for n, point in enumerate(kept) if point.size == chosen), len(kept) - 1)
     frontier = Frontier(tuple(kept), place, 0 if folds is None else folds.n_parts)
-    return SearchResult(members, frontier, held_out, kinds, cost, len(few))
+    return SearchResult(members, frontier, held_out, kinds, cost, np.flatnonzero(counting)[few])
 
 
 def _evidence(
@@ -307,8 +321,8 @@ def hold_out(
     ``kinds``: of candidates to search among.
     """
 
-    def answer(rows: Array, held: Array) -> dict[tuple[int, float], tuple[Array, Start | None]]:
-        candidates, favor = pool.grow(problem, rows, limits.together, kinds)
+    def answer(rows: Array, held: Array) -> tuple[dict[tuple[int, float], tuple[Array, Start | None]], _Outlines]:
+        candidates, favor, signs = problem.demands.offer(*pool.grow(problem, rows, limits.together, kinds))
         found = search(
             candidates.columns[rows],
             favor,
@@ -317,17 +331,24 @@ def hold_out(
             sizes=limits.sizes,
             ridges=RIDGES,
             logistic=problem.classes,
+            signs=signs,
+            n_given=problem.demands.n_given,
         )
         columns = candidates.columns[held]
-        return {
+        answered = {
             key: (each.output(columns), Start.of(each, candidates) if key[0] <= _REFINED_IN_FOLDS else None)
             for key, each in found.items()
         }
+        places = {size: each.places.tolist() for (size, _), each in found.items()}  # the same under every ridge
+        outline = {n: outline_of(candidates.premise(n)) for n in {n for own in places.values() for n in own}}
+        return answered, {size: {outline[n] for n in own} for size, own in places.items()}
 
     pairs, sizes = list(folds), (0, *limits.sizes)
-    answers = []
-    for each in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
+    answers, outlines = [], {size: [] for size in sizes}  # type: ignore[var-annotated]
+    for each, own in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
         answers.append(each)
+        for size in sizes:
+            outlines[size].append(own[size])
         tick("cross-validation")
     repeat = np.repeat(np.arange(len(folds.parts)), folds.n_parts)
     outputs = {key: np.empty((len(folds.parts), *problem.targets.shape)) for key in answers[0]}
@@ -352,7 +373,30 @@ def hold_out(
             start = answers[number][size, ridges[size]][1]
             if start is not None and start.premises:
                 chosen[size][repeat[number], held] = _refine(start, inside, ridges[size]).output(outside)
-    return HeldOut(folds, ridges, chosen, {size: cost(output) for size, output in chosen.items()})
+    return HeldOut(folds, ridges, chosen, {size: cost(output) for size, output in chosen.items()}, outlines)
+
+
+_Outlines = dict[int, set[Hashable]]
+
+
+def outline_of(premise: Premise) -> Hashable:
+    """Return what a premise has in common with others: features, directions and quantifiers, without the numbers."""
+    return frozenset(
+        (
+            part.quantifier,
+            part.number if not part.conditions and is_given(premise) else None,
+            frozenset((each.feature, each.direction) for each in part.conditions),
+        )
+        for part in premise
+    )
+
+
+def recurrence(found: AdditiveRules, held_out: HeldOut | None, size: int) -> tuple[float, ...]:
+    """Return in which share of the searches in folds each rule came back; empty if there were none."""
+    if held_out is None:
+        return ()
+    searches = held_out.outlines[size]
+    return tuple(sum(outline in own for own in searches) / len(searches) for outline in map(outline_of, found.premises))
 
 
 def decide(costs: dict[int, Array], weights: Array) -> int:
@@ -426,9 +470,17 @@ class AdditiveRules:
         least = min(_IDLE, _IDLE_TOGETHER / len(self.premises)) * np.ptp(truth @ self.coefs, axis=0)
         kept = np.any(added > np.maximum(least, _LEAST_CONCLUSION), axis=1)
         mean = np.average(truth, axis=0, weights=problem.weights)
+        kept |= np.array([*map(is_given, self.premises)])
         default = self.default + mean[~kept] @ self.coefs[~kept]
         premises = tuple(premise for premise, needed in zip(self.premises, kept, strict=True) if needed)
         return AdditiveRules(premises, self.coefs[kept], default)
+
+    def strongest_first(self) -> AdditiveRules:
+        """Return the same with the rules in another order: given ones as they are, then the strongest."""
+        strength = np.abs(self.coefs).max(axis=1, initial=0.0)
+        strength[[*map(is_given, self.premises)]] = np.inf
+        order = np.argsort(-strength, kind="stable")
+        return AdditiveRules(tuple(self.premises[n] for n in order), self.coefs[order], self.default)
 
 
 class Start(NamedTuple):
@@ -457,7 +509,7 @@ def fit_sizes(
     ``problem``: of very many bags, ``everything``, it has a sample.
     """
     rows = np.arange(problem.bags.n_bags)
-    candidates, favor = pool.grow(problem, rows, limits.together)
+    candidates, favor, signs = problem.demands.offer(*pool.grow(problem, rows, limits.together))
     ridges = {size: _FEW_RIDGE if held_out is None else held_out.ridges[size] for size in sizes}
     solutions = search(
         candidates.columns,
@@ -467,6 +519,8 @@ def fit_sizes(
         sizes=[size for size in limits.sizes if size <= max(sizes)],
         ridges=sorted(set(ridges.values())),
         logistic=problem.classes,
+        signs=signs,
+        n_given=problem.demands.n_given,
     )
     if everything.bags.n_bags == problem.bags.n_bags:
         everything = problem  # with its weights
@@ -475,7 +529,8 @@ def fit_sizes(
         solution = solutions[size, ridge]
         if found and size > 1 and len(solution.places) < size and len(solution.places) == len(found[max(found)].coefs):
             continue  # there are no more candidates
-        found[size] = _refine(Start.of(solution, candidates), everything, ridge).without_idle(everything)
+        refined = _refine(Start.of(solution, candidates), everything, ridge).without_idle(everything)
+        found[size] = refined.strongest_first()
     return found
 
 
@@ -485,7 +540,8 @@ def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
         return AdditiveRules(*start[:2], constant(problem.labels, problem.weights, logistic=problem.classes))
     if len(start.premises) > _REFINED:
         return AdditiveRules(*start)
-    movable = MovableConditions(start.premises, problem.bags, problem.missing)
+    demands = problem.demands
+    movable = demands.movable(start.premises, problem.bags, problem.missing)
     default, coefs, moves = move_sets(
         movable,
         start.default,
@@ -495,6 +551,7 @@ def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
         ridge=ridge,
         classes=problem.classes,
         steps=_STEPS,
+        signs=np.array([*map(demands.sign, start.premises)], float) if demands.signs else None,
     )
     return AdditiveRules(tuple(share_sets(movable.moved(moves), problem.bags)), coefs, default)
 
@@ -508,13 +565,14 @@ def rule_base(
     columns: Columns,
     outputs: Sequence[str],
     missing_values: Array | None = None,
+    given: RuleBase | None = None,
 ) -> RuleBase:
     """Return additive rules as a rule base, in the units of the data and with names for their sets.
 
     ``scaling``: of the targets. ``columns``: the features. ``missing_values`` (t, d): what missing values stand for.
+    ``given``: the rules that given premises stand for, whose terms keep their names.
     """
-    order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
-    parts = [found.premises[n] for n in order]
+    parts = found.premises
     sets: dict[int, list[MembershipFunction]] = {}
     for condition in (each for premise in parts for part in premise for each in part.conditions):
         if not condition.is_crisp:
@@ -523,17 +581,26 @@ def rule_base(
     variables = []
     for d, column in enumerate(columns):
         missing_of = () if missing_values is None else tuple(missing_values[:, d])
+        own = Variable(column.name) if given is None else given.variables[d]
         if column.categories:
-            variables.append(Variable(column.name, categories=column.categories, missing_values=missing_of))
+            variables.append(
+                Variable(column.name, own.terms, None, None, own.unit, own.comment, column.categories, missing_of)
+            )
             continue
         low, high = map(float, scaling.ranges[d])
         words[d] = named_sets(sets.get(d, []), low, high, column)
-        terms = {word: chosen for chosen, word in words[d].items()}
-        variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=missing_of))
-    rules = [
-        Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
-        for premise, coefs in zip(parts, found.coefs[order], strict=True)
-    ]
+        if own.terms:
+            words[d] = _beside(words[d], own.terms)
+        terms = {**own.terms, **{word: chosen for chosen, word in words[d].items()}}
+        unit = column.unit or own.unit
+        variables.append(Variable(column.name, terms, low, high, unit, own.comment, missing_values=missing_of))
+    rules = []
+    for premise, coefs in zip(parts, found.coefs, strict=True):
+        conclusions = (coefs * scaling.target_scale)[:, None].tolist()
+        if given is not None and is_given(premise):
+            rules.append(given.rules[premise[0].number or 0].concluding(conclusions))
+        else:
+            rules.append(Rule(_expression(premise, words, columns), conclusions))
     if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
         rules = [Rule(ANYTHING, np.zeros((len(found.default), 1)).tolist())]
     default = found.default * scaling.target_scale + scaling.target_shift
@@ -545,6 +612,19 @@ def rule_base(
         normalize=False,
         default=tuple(map(float, default)),
     )
+
+
+def _beside(
+    words: dict[MembershipFunction, str], terms: Mapping[str, MembershipFunction]
+) -> dict[MembershipFunction, str]:
+    """Return names of sets that differ from those of other terms, except where the sets are the same."""
+    known = {chosen: word for word, chosen in terms.items()}
+    found: dict[MembershipFunction, str] = {}
+    for chosen, word in words.items():
+        taken = {*terms, *found.values(), *(other for each, other in words.items() if each != chosen)}
+        free = next(name for n in itertools.count(1) if (name := word if n == 1 else f"{word}_{n}") not in taken)
+        found[chosen] = known.get(chosen, free)
+    return found
 
 
 def _expression(premise: Premise, words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.premise import ANYTHING
 
@@ -130,6 +130,9 @@ class FrontierPoint:
         few bags to hold some out.
     support : float
         Standard errors by which the rules cost less than none on held-out bags; NaN if nothing was held out.
+    recurrence : tuple of float
+        In which share of the searches on parts of the bags each rule came back: a rule about the same features, with
+        the same quantifiers and directions. One number per rule of ``rules``; empty if nothing was held out.
     """
 
     size: int
@@ -138,12 +141,26 @@ class FrontierPoint:
     rules: RuleBase
     measures: dict[str, Measure]
     support: float
+    recurrence: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, size: int, rules: RuleBase, measures: dict[str, Measure], support: float) -> FrontierPoint:
+    def of(
+        cls,
+        size: int,
+        rules: RuleBase,
+        measures: dict[str, Measure],
+        support: float,
+        recurrence: tuple[float, ...] = (),
+    ) -> FrontierPoint:
         """Count the rules and conditions of a rule base."""
         counts = [max(len(rule.conditions), 1) for rule in rules.rules if rule.premise != ANYTHING]
-        return cls(size, len(counts), sum(counts), rules, measures, support)
+        return cls(size, len(counts), sum(counts), rules, measures, support, recurrence)
+
+    def with_rules(self, rules: RuleBase) -> FrontierPoint:
+        """Return the same with some of its rules, whose conclusions may be others."""
+        known = dict(zip((rule.premise for rule in self.rules.rules), self.recurrence, strict=False))
+        recurrence = tuple(known[rule.premise] for rule in rules.rules if rule.premise in known)
+        return FrontierPoint.of(self.size, rules, self.measures, self.support, recurrence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,8 +211,7 @@ class Frontier:
 
     def with_rules(self, change: Callable[[RuleBase], RuleBase]) -> Frontier:
         """Return the same with every rule base changed."""
-        points = (FrontierPoint.of(point.size, change(point.rules), point.measures, point.support) for point in self)
-        return dataclasses.replace(self, points=tuple(points))
+        return dataclasses.replace(self, points=tuple(point.with_rules(change(point.rules)) for point in self))
 
     @property
     def evidence(self) -> str:
@@ -210,6 +226,18 @@ class Frontier:
             f"Held-out {MEASURES[name]} {measures[name].mean:.2f} ± {measures[name].error:.2f} ({self.n_folds} folds); "
             f"without rules {nothing[name].mean:.2f}."
         )
+
+    @property
+    def stability(self) -> str:
+        """How often the chosen rules came back in the searches on parts of the bags, in a sentence; empty if unknown.
+
+        See ``recurrence`` of `FrontierPoint`.
+        """
+        found = self[self.chosen].recurrence
+        if not found:
+            return ""
+        often = listed(f"rule {number} {share:.0%}" for number, share in enumerate(found, start=1))
+        return f"Found again in the searches on parts of the bags: {often}."
 
     @property
     def doubt(self) -> str:
@@ -236,6 +264,7 @@ class Frontier:
                 "n_rules": point.n_rules,
                 "n_conditions": point.n_conditions,
                 **{key: value for name, each in point.measures.items() for key, value in _cells(name, each)},
+                "recurrence": float(np.mean(point.recurrence)) if point.recurrence else None,
                 "chosen": number == self.chosen,
             }
             for number, point in enumerate(self)

@@ -28,6 +28,7 @@ from fuzzymil.learn.choose.candidates import (
     thresholds,
 )
 from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
+from fuzzymil.learn.choose.demands import NOTHING_DEMANDED, Demands
 from fuzzymil.learn.choose.refine import move_sets
 from fuzzymil.learn.choose.search import costs, residuals, search
 
@@ -58,11 +59,12 @@ class Problem(NamedTuple):
     weights: Array  # (b,)
     classes: bool
     missing: MissingValues = IGNORED
+    demands: Demands = NOTHING_DEMANDED
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
         taken = {name: getattr(self, name)[rows] for name in ("bags", "labels", "targets", "weights")}
-        return self._replace(**taken)
+        return self._replace(**taken, demands=self.demands.only(rows))
 
     def costs(self, outputs: Array) -> Array:
         """Return the cost (b,) of outputs (b, k): the cross-entropy of classes, or half the squared error."""
@@ -72,7 +74,11 @@ class Problem(NamedTuple):
 
     def truths(self, premises: Sequence[Premise]) -> Array:
         """Return how true premises are in each bag, (b, r)."""
-        return premise_truths(premises, self.bags, self.missing)
+
+        def of(others: Sequence[Premise]) -> Array:
+            return premise_truths(others, self.bags, self.missing)
+
+        return self.demands.truths(premises, of, self.bags.n_bags)
 
 
 def soften(labels: Array) -> Array:
