@@ -2,6 +2,7 @@
 
 import functools
 import json
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +17,7 @@ from fuzzymil import (
     RuleClassifier,
     diagnose_data,
 )
+from fuzzymil._utils.errors import EvidenceWarning, LeakWarning
 from fuzzymil.datasets import PLANTED, make_planted
 from fuzzymil.learn.choose import diagnosis
 from fuzzymil.learn.choose.diagnosis import baselines, n_fits
@@ -175,6 +177,38 @@ def test_a_feature_that_is_the_label_is_named():
     assert len(found.warnings) == 1
     assert "'paid'" in found.warnings[0]
     assert "Warning: " in str(found)
+
+
+@pytest.mark.parametrize(("n_wrong", "word"), [(0, "perfectly"), (1, "nearly perfectly"), (6, "")])
+def test_a_leak_is_named_when_fitting(n_wrong, word):
+    bags = make_planted("some", 120, 0, random_state=0)
+    paid = bags.labels.copy()
+    paid[:n_wrong] = 1 - paid[:n_wrong]
+    noise = np.random.default_rng(0).normal(scale=0.1, size=bags.n_instances)
+    leaky = np.column_stack([bags.instances, np.repeat(paid, bags.sizes) + noise])
+    leaky = Bags(leaky, bags.offsets, feature_names=["A", "B", "paid"], labels=bags.labels)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RuleClassifier(2, cv=2, random_state=0).fit(leaky)
+    said = [str(each.message) for each in caught if each.category is LeakWarning]
+    assert len(said) == bool(word)
+    assert all("'paid'" in each and f"classes {word}" in each for each in said)
+
+
+@pytest.mark.parametrize("shuffles", [False, True])
+def test_the_rules_are_those_that_a_fit_chooses(shuffles):
+    bags = make_planted("pair", 70, 1, random_state=0)
+    labels = np.random.default_rng(3).permutation(bags.labels) if shuffles else bags.labels
+    instances = bags.instances.copy()
+    instances[::9, 0] = np.nan
+    bags = Bags(instances, bags.offsets, feature_names=bags.feature_names, labels=labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvidenceWarning)
+        model = RuleClassifier(random_state=0).fit(bags)
+    found = diagnose_data(bags)
+    assert found.rules == model.rules_
+    assert found.evidence == (model.frontier_.doubt or model.frontier_.evidence)
+    assert (found.kind == "none") == bool(model.frontier_.doubt)
 
 
 def test_a_size_that_separates_the_classes_is_named():

@@ -103,12 +103,26 @@ def test_columns_run_out():
     assert not len(run(constant_columns, targets, weights, logistic=True)[4, 0.1].places)
 
 
-def test_signs_are_kept():
-    columns, targets, weights = problem(logistic=True)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_signs_are_kept_under_every_ridge(n_outputs):
+    columns, targets, weights = problem(logistic=True, n_outputs=n_outputs)
     signs = np.where(np.arange(12) % 2, 1, 0)  # the second column would be negative
-    found = run(columns, targets, weights, logistic=True, sizes=(6,), signs=signs)[6, 0.1]
-    assert np.all(found.coefs[found.places % 2 == 1] >= 0)
-    assert 1 not in found.places[found.coefs[:, 0] < 0]
+    for found in run(
+        columns, targets, weights, logistic=True, sizes=(3, 6), ridges=(1e-4, 0.1, 1.0), signs=signs
+    ).values():
+        assert np.all(found.coefs[found.places % 2 == 1] >= 0)
+        assert found.coefs.any(axis=1).all()
+
+
+def test_given_columns_are_in_every_sum():
+    columns, targets, weights = problem(logistic=True)
+    columns = np.hstack([np.ones((60, 1)), columns[:, 5:6], columns])  # one that says nothing, one that says little
+    for (size, _), found in run(columns, targets, weights, logistic=True, sizes=(2, 4), n_given=2).items():
+        assert len(found.places) == size
+        if size:
+            assert found.places[:2].tolist() == [0, 1]
+            assert abs(found.coefs[0, 0]) < 1e-4
+    assert {2, 3} <= {*found.places}
 
 
 def test_favor_decides_between_equals():

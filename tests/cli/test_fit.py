@@ -53,6 +53,23 @@ def test_another_number_of_rules_is_used_on_request(desk, tmp_path):
     assert "--rules belongs to --method rules" in message
 
 
+def test_signs_and_rules_can_be_demanded(desk, tmp_path):
+    arguments = ["fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "m.json"]
+    text = "VARIABLE weight: great = Sigmoid(2, 3)\nMine: IF weight is great THEN y += 1\n"
+    rules = write(tmp_path / "mine.rules", text)
+    printed = good(*arguments, "--sign", "length:-", "--with-rules", rules).stdout
+    assert "Mine: IF SOME weight is great THEN red" in printed
+    model = load_model(tmp_path / "m.json")
+    assert model.constraints["signs"] == {"length": -1}
+    assert model.rules.n_rules == 1
+    assert "'size'" in bad(*arguments, "--sign", "size:+")
+    assert "--sign length:1 has no sign" in bad(*arguments, "--sign", "length:1")
+    assert "--sign does not belong to --method mi-anfis" in bad(
+        *arguments, "--method", "mi-anfis", "--sign", "length:+"
+    )
+    assert "--with-rules does not" in bad(*arguments, "--method", "mi-anfis", "--with-rules", rules)
+
+
 def test_the_positive_class_can_be_chosen(desk, tmp_path):
     arguments = ["fit", desk / "boxes.csv", *COLUMNS, "-o", tmp_path / "m.json"]
     assert "Default: blue = " in good(*arguments, "--pos-label", "blue").stdout

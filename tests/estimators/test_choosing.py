@@ -11,6 +11,7 @@ from fuzzymil import (
     MIANFISClassifier,
     MIANFISRegressor,
     NaiveMIL,
+    Operators,
     RuleBase,
     RuleClassifier,
     RuleRegressor,
@@ -72,6 +73,30 @@ def test_conditions_are_limited():
 
 
 # ---------------------------------------------------------------------- training chosen rules further
+
+
+@pytest.mark.parametrize("regresses", [False, True])
+def test_a_network_starts_from_chosen_rules(model, regresses, tmp_path):
+    kind, labels = (MIANFISRegressor, NUMBERS) if regresses else (MIANFISClassifier, BAGS.labels)
+    start = RuleRegressor(3, random_state=0).fit(BAGS, labels).rules_ if regresses else model.rules_
+    network = kind(3 if regresses else 10, init="chosen", training=Training(max_epochs=5), random_state=0)
+    network.fit(BAGS, labels)
+    assert [rule.premise for rule in network.rules_.rules] == [rule.premise for rule in start.rules]
+    np.testing.assert_allclose(network.initial_rules_.infer(BAGS).output, start.infer(BAGS).output, atol=1e-6)
+    assert network.rules_ != network.initial_rules_
+    network.save(tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json")
+    np.testing.assert_allclose(again.predict(UNSEEN), network.predict(UNSEEN))
+    assert again.partial_fit(BAGS, labels).n_iter_ == 1
+
+
+SETTLED = [{"alpha": 5}, {"order": 1}, {"operators": Operators(t_norm="min")}, {"training": Training(init_width=1)}]
+
+
+@pytest.mark.parametrize("settings", SETTLED)
+def test_what_chosen_rules_settle_cannot_be_set(settings):
+    with pytest.raises(ParameterError, match="cannot apply"):
+        MIANFISClassifier(init="chosen", **settings).fit(BAGS)
 
 
 def test_chosen_rules_are_trained_and_put_back(model):

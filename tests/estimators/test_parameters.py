@@ -25,8 +25,8 @@ from fuzzymil._utils.errors import ParameterError
 from fuzzymil.estimators import model_from_dict, model_to_dict, rule_model
 
 MOST = {
-    fuzzymil.RuleClassifier: 12,
-    fuzzymil.RuleRegressor: 12,
+    fuzzymil.RuleClassifier: 15,
+    fuzzymil.RuleRegressor: 15,
     fuzzymil.MIANFISClassifier: 15,
     fuzzymil.MIANFISRegressor: 15,
     fuzzymil.ANFISClassifier: 15,

@@ -113,6 +113,10 @@ class EvidenceWarning(UserWarning):
     """Held-out bags hardly support what was learned."""
 
 
+class LeakWarning(UserWarning):
+    """A feature alone gives the label away: it may have been made from it."""
+
+
 class UnusedColumnsWarning(UserWarning):
     """Columns of a table were not used; the message says which, why, and what to say to use them."""
 

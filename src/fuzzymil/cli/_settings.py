@@ -101,12 +101,12 @@ def setting_names(incomplete: str) -> Iterator[str]:
     return (f"{name}=" for name in known if name.startswith(incomplete))
 
 
-def _model(help: str, metavar: str = "NUMBER", panel: str = "Model", **settings: Any) -> Any:
-    return option(metavar, help, panel=panel, show_default=False, **settings)
+def _model(help: str, metavar: str = "NUMBER", *names: str, panel: str = "Model", **settings: Any) -> Any:
+    return option(metavar, help, *names, panel=panel, show_default=False, **settings)
 
 
 def _training(help: str, metavar: str = "NUMBER", **settings: Any) -> Any:
-    return _model(help, metavar, "Training (--method mi-anfis, anfis or mamdani)", **settings)
+    return _model(help, metavar, panel="Training (--method mi-anfis, anfis or mamdani)", **settings)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +137,19 @@ class Learner:
         int | None, _model("Maximum number of conditions in a rule (chosen rules have at most 3).")
     ] = None
     n_estimators: Annotated[int | None, _model("Number of rule bases to average (default: 1).")] = None
+    signs: Annotated[
+        list[str] | None,
+        _model(
+            "For chosen rules: never lower the output as a feature grows (pages:+), or never raise it (pages:-); "
+            "repeatable.",
+            "FEATURE:SIGN",
+            "--sign",
+        ),
+    ] = None
+    with_rules: Annotated[
+        str | None,
+        _model("Rules that must be among the chosen ones: a file of rules, or a model.", "FILE"),
+    ] = None
     settings: Annotated[
         list[str] | None,
         option(
@@ -160,8 +173,8 @@ class Learner:
     init: Annotated[
         str | None,
         _training(
-            "Where the rules start: kmeans (default), fcm, random, grid or search; for mamdani clusters or select; or "
-            "a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
+            "Where the rules start: kmeans (default), fcm, random, grid, search or chosen; for mamdani clusters or "
+            "select; or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
             "METHOD|FILE",
         ),
     ] = None
@@ -216,7 +229,8 @@ def known_settings(method: Method = Method.rules, task: Task = Task.classificati
         from fuzzymil.learn.train import Constraints
 
         kinds.append(Constraints)
-    return [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET] + more
+    names = [field.name for kind in kinds for field in dataclasses.fields(kind) if field.name not in _NOT_SET] + more
+    return [name for name in names if name != "features"]
 
 
 def _parse(texts: Iterable[str], known: list[str], where: str = "") -> dict[str, Any]:
@@ -267,8 +281,13 @@ def new_estimator(
     """
     known = known_settings(method, task)
     found = dict(options)
-    if method is Method.rules and "n_rules" in found:
-        found["max_rules"] = found.pop("n_rules")
+    if method is Method.rules:
+        known += ["constraints", "rules"]
+        found |= {"max_rules": found.pop("n_rules")} if "n_rules" in found else {}
+        found |= {"constraints": {"signs": _signs(found.pop("signs"))}} if "signs" in found else {}
+        found |= {"rules": read_all_rules(Path(found.pop("with_rules")))[0]} if "with_rules" in found else {}
+    elif "signs" in found:
+        raise ParameterError(f"--sign does not belong to --method {method.value}: use --set signs=FEATURE:1.")
     for name in [*found, *(() if init is None else ("init",))]:
         if name not in known:
             other = " (--method mi-anfis has it)" if method is Method.rules else ""
@@ -287,6 +306,17 @@ def new_estimator(
 
         found = network_parameters(**found)
     return estimator_class(method, task)(**found, random_state=seed)
+
+
+def _signs(texts: Iterable[str]) -> dict[str, int]:
+    """Return the signs of features, written as ``pages:+``."""
+    found = {}
+    for text in texts:
+        name, _, sign = text.rpartition(":")
+        if not name or sign not in ("+", "-"):
+            raise ParameterError(f"--sign {text} has no sign: write --sign FEATURE:+ or --sign FEATURE:-.")
+        found[name] = 1 if sign == "+" else -1
+    return found
 
 
 def _start(method: Method, init: str) -> dict[str, Any]:

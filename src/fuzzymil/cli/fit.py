@@ -101,6 +101,7 @@ def fit(
     --------
     fuzzymil fit visits.csv --bag user --label converted -o model.json
     fuzzymil fit visits.csv --bag user --label converted --rules 3 --max-conditions 2
+    fuzzymil fit visits.csv --bag user --label converted --sign pages:+ --with-rules expert.rules
     fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5
     fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules --set "frozen=rule 1"
     fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
@@ -277,7 +278,9 @@ def _facts(model: Any, bags: Any, output: Path, seconds: float, interrupted: boo
 def _evidence(model: Any) -> dict[str, Any]:
     if not hasattr(model, "frontier_"):
         return {}
-    return {"frontier": model.frontier_.table(), "evidence": model.frontier_.evidence}
+    frontier = model.frontier_
+    recurrence = list(frontier[frontier.chosen].recurrence)
+    return {"frontier": frontier.table(), "evidence": frontier.evidence, "recurrence": recurrence}
 
 
 def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
@@ -297,6 +300,8 @@ def _report(model: Any, bags: Any, output: Path, seconds: float) -> None:
         if model.frontier_.n_folds:
             say(f"{model.frontier_.shortened(_MOST_POINTS)}\n")
         say(model.frontier_.doubt or model.frontier_.evidence)
+        if model.frontier_.stability:
+            say(model.frontier_.stability)
     else:
         epochs = f" ({_n_epochs(model)} epochs)" if hasattr(model, "history_") else ""
         say(f"Learned {rules} in {seconds:.1f} s{epochs}.")

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array, is_sealed
-from fuzzymil._utils.errors import InputError, ParameterError, known_name, warn_user
+from fuzzymil._utils.errors import EvidenceWarning, InputError, ParameterError, known_name, warn_user
 from fuzzymil._utils.runtime import require_jax
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.estimators.base import (
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from fuzzymil.learn.train.windows import Feed
 
 _FEW_VALUES = 1 << 20  # that a fitted network may keep until it is asked for its coverage: 8 MB
+_CHOSEN = "chosen"  # an init: rules that `RuleClassifier` would choose
 _TEXT_OF_RULES = re.compile(r"\bif\b.*\bthen\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -97,7 +98,7 @@ def _check_init(name: str, value: Any) -> None:
     if isinstance(value, str) and _TEXT_OF_RULES.search(value):
         _parse(value)
     elif isinstance(value, str):  # arrays and rules are checked against the data
-        choice((*partition.PARTITIONS, "search"))(name, value)
+        choice((*partition.PARTITIONS, "search", _CHOSEN))(name, value)
 
 
 def _check_constraints(name: str, value: Any) -> None:
@@ -168,6 +169,8 @@ class Network(Learner):
         given = self._given_rules
         if given is not None:
             self._check_given(given)
+        elif self._starts_chosen:
+            self._check_chosen()
         partitions = isinstance(self.init, str) and self.init in partition.PARTITIONS
         operators, training = self._operators, self._training
         for options, name, applies, why in (
@@ -208,6 +211,16 @@ class Network(Learner):
             raise ParameterError(
                 f"{name}={value!r} cannot apply: the rules given as init have their own number, sets and operators. "
                 "Leave it out, or change the rules (dataclasses.replace, edit)."
+            )
+
+    def _check_chosen(self) -> None:
+        """Raise for parameters that chosen rules settle: their sets, operators and conclusions."""
+        asked = self._operators.changed() | ({} if self.alpha == 1.0 else {"alpha": self.alpha})
+        asked |= {name: value for name, value in self._training.changed().items() if name in ("init_width",)}
+        for name, value in (asked | ({"order": self.order} if self.order else {})).items():
+            raise ParameterError(
+                f"{name}={value!r} cannot apply: init='chosen' starts from additive rules with their own sets and "
+                "operators. Leave it out."
             )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -259,6 +272,10 @@ class Network(Learner):
         return found.with_answers()
 
     @property
+    def _starts_chosen(self) -> bool:
+        return isinstance(self.init, str) and self.init == _CHOSEN
+
+    @property
     def _constraints(self) -> Constraints | None:
         return Constraints.of(self.constraints)
 
@@ -268,7 +285,8 @@ class Network(Learner):
         if self._training.loss is not None or not hasattr(self, "class_weight"):
             return self._training.loss or "squared_error"
         given = self._given_rules
-        return "cross_entropy" if given is not None and not given.normalize else "squared_error"
+        additive = self._starts_chosen or (given is not None and not given.normalize)
+        return "cross_entropy" if additive else "squared_error"
 
     # ------------------------------------------------------------------ fitting
 
@@ -581,7 +599,7 @@ class Network(Learner):
         p = self._dropout_factor(keep)
         params = [axes.to_standard_units(each.compile()[0], additive=not each.normalize) for each in rules]
         params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
-        given = self._given_rules is not None
+        given = self._given_rules is not None or self._starts_chosen
         state = TrainingState(
             params=params,
             masks=[each.compile()[1] for each in rules],
@@ -646,6 +664,9 @@ def initial_state(
     for name, value in (("frozen", model.frozen), ("constraints", model._constraints)):
         if value:
             raise ParameterError(f"{name} refers to rules and terms of a rule base: pass one as init, or omit {name}.")
+    if model._starts_chosen:
+        found = _chosen_rules(model, bags, labels, scaling, rng)
+        return _from_rules(model, found, bags, labels, scaling, len(overview.targets))
     if bags.columns is not None and bags.columns.categorical.any():
         name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
         raise InputError(
@@ -858,6 +879,31 @@ def _first_coefs(
 
 
 # ---------------------------------------------------------------------- given rules
+
+
+def _chosen_rules(model: Network, bags: Bags, labels: EncodedLabels, scaling: Scaling, rng: Any) -> RuleBase:
+    """Return rules that `RuleClassifier` or `RuleRegressor` would choose; at least one."""
+    from fuzzymil.learn.choose import Limits, choose_rules
+
+    targets = labels.targets
+    if labels.classes is not None:
+        targets = one_hot(labels.groups, len(labels.classes), labels.positive)
+    frontier = choose_rules(
+        bags,
+        targets,
+        labels.weights,
+        labels.groups,
+        scaling=scaling,
+        classes=labels.classes is not None,
+        outputs=labels.outputs,
+        limits=Limits(model.n_rules, model.max_conditions, prototypes=False),
+        n_members=1,
+        rng=rng,
+        missing_values=model._stand_ins(bags),
+    ).frontier
+    if frontier.doubt:
+        warn_user(frontier.doubt, EvidenceWarning)
+    return frontier[max(frontier.chosen, min(1, len(frontier) - 1))].rules
 
 
 def _from_rules(
@@ -1073,7 +1119,8 @@ class MIANFISClassifier(NetworkClassifier):
         Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
     init : str, RuleBase, array or (array, array), default "kmeans"
         Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for
-        short rules ("search", with ``max_conditions``), or from what is given: rules (also as text), centers, or
+        short rules ("search", with ``max_conditions``), from additive rules that `RuleClassifier` or `RuleRegressor`
+        would choose, at most ``n_rules`` ("chosen"), or from what is given: rules (also as text), centers, or
         centers and widths of shape (n_rules, n_features) in the units of the data. Given rules keep their operators,
         their default and the names of their terms; a term that several rules share moves for all of them, and features
         without a condition stay so.

@@ -35,7 +35,7 @@ _VALUES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "rule_base": (RuleBase, RuleBase.to_dict, RuleBase.from_dict),
     "variable": (Variable, json.encode_variable, json.decode_variable),
     "set": (MembershipFunction, json.encode_set, json.decode_set),
-    "constraints": (Constraints, Constraints.to_dict, Constraints.of),
+    "constraints": (Constraints, Constraints.to_dict, lambda content: Constraints(**content)),
 }
 _OPTIONS: dict[str, type[Operators | Training]] = {"operators": Operators, "training": Training}
 
@@ -169,6 +169,7 @@ def encode_frontier(frontier: Any) -> dict[str, Any]:
                 name: [*map(storage.encode_number, each[:2]), each.n] for name, each in point.measures.items()
             },
             "support": storage.encode_number(point.support),
+            "recurrence": list(point.recurrence),
         }
         for point in frontier
     ]
@@ -190,7 +191,10 @@ def decode_frontier(content: Mapping[str, Any]) -> Any:
             for name, (mean, std, n) in each["measures"].items()
         }
         check(MEASURES.keys() >= measures.keys(), "the measures of the frontier")
-        points.append(FrontierPoint.of(int(each["size"]), found, measures, storage.decode_number(each["support"])))
+        support = storage.decode_number(each["support"])
+        recurrence = tuple(map(float, each.get("recurrence", ())))  # files of earlier versions have none
+        check(len(recurrence) in (0, found.n_rules), "how often rules of the frontier came back")
+        points.append(FrontierPoint.of(int(each["size"]), found, measures, support, recurrence))
     sizes, chosen, n_folds = [point.size for point in points], int(content["chosen"]), int(content["n_folds"])
     check(sizes == sorted(set(sizes)) and 0 <= chosen < len(points) and n_folds >= 0, "the frontier")
     return Frontier(tuple(points), chosen, n_folds)

@@ -14,7 +14,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import EvidenceWarning, InputError, ParameterError, described, warn_user
+from fuzzymil._utils.errors import (
+    EvidenceWarning,
+    InputError,
+    LeakWarning,
+    ParameterError,
+    described,
+    known_name,
+    warn_user,
+)
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.bags._dask import current_client
 from fuzzymil.estimators.base import (
@@ -40,10 +48,25 @@ from fuzzymil.learn.choose import (
     informative_features,
     streams,
 )
+from fuzzymil.learn.choose.demands import Demands, demands_on
+from fuzzymil.learn.choose.diagnosis import leaks
 from fuzzymil.learn.choose.points import with_points
+from fuzzymil.learn.train.constraints import Constraints
 from fuzzymil.learn.train.progress import counting_bar
 from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.premise import ANYTHING
+
+
+def _check_constraints(name: str, value: Any) -> None:
+    Constraints.of(value, chooses=True)
+
+
+def _check_rules(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        RuleBase.parse(value)
+    elif value is not None:
+        instance(RuleBase, "a RuleBase, its text, or None")(name, value)
 
 
 class _RuleLearner(Learner):
@@ -57,12 +80,16 @@ class _RuleLearner(Learner):
     n_jobs: int | None
     points: bool = False
     prototypes: Any
+    constraints: Any
+    rules: Any
 
     checks: ClassVar[Mapping[str, Check]] = {
         "max_rules": either(None, otherwise=integer(1)),
         "max_conditions": either(None, otherwise=integer(1)),
         "prototypes": either("auto", False, otherwise=instance(np.bool_, '"auto" or False')),
         "missing": choice(MISSING),
+        "constraints": _check_constraints,
+        "rules": _check_rules,
         "n_estimators": integer(1),
         "cv": integer(2),
         "n_jobs": either(None, otherwise=instance(numbers.Integral, "an integer or None")),
@@ -74,6 +101,23 @@ class _RuleLearner(Learner):
 
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
+
+    @property
+    def _given_rules(self) -> RuleBase | None:
+        """The rules that must be in."""
+        return RuleBase.parse(self.rules) if isinstance(self.rules, str) else self.rules
+
+    def _demands(self, bags: Bags, labels: EncodedLabels) -> Demands:
+        """Return what is demanded of rules on bags, which have the allowed features only."""
+        return demands_on(
+            bags,
+            signs={name: sign for name, sign in _signs(self.constraints).items() if sign and name in bags.names},
+            rules=self._given_rules,
+            outputs=labels.outputs,
+            classes=labels.classes is not None,
+            missing_values=self._missing_values(bags),
+            max_rules=self.max_rules,
+        )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, client: Any = None) -> Self:
         """Choose rules that explain the labels of bags.
@@ -101,20 +145,25 @@ class _RuleLearner(Learner):
             whole = summarize_stream(self, X, y, sample_weight, quota=streams.quota, client=client)
             bags, labels = whole.sample
             labels = labels.standing_for(whole.labels)
-            features, overview, n_bags = _Features(bags, bags), whole.overview, len(whole.labels.groups)
+            features = _Features.of(bags, labels, _allowed(self.constraints, bags))
+            overview, n_bags = whole.overview, len(whole.labels.groups)
+            if features.places is not None:
+                measures = Measures(*(each[features.places] for each in overview.measures))
+                overview = dataclasses.replace(overview, measures=measures)
+            bags = features.bags
         else:
             everything = self._bags_to_learn_from(X)
             require_bags(everything.n_bags)
             labels = self._encode(everything, y, sample_weight)
             groups = None if groups is None else _numbered(groups, everything.n_bags)
-            features = _Features.of(everything, labels)
+            features = _Features.of(everything, labels, _allowed(self.constraints, everything), self._given_rules)
             overview = Overview(Measures.of_bags(features.bags), labels.targets, labels.weights)
             bags, n_bags = features.bags, everything.n_bags
         streams.require_room(bags)
         points = bool(self.points)
         if points and len(labels.outputs) != 1:
             raise ParameterError(f"points need two classes, but there are {len(labels.outputs)}.")
-        scaling = self._scaling(overview.measures, overview.targets)
+        scaling, demands = self._scaling(overview.measures, overview.targets), self._demands(bags, labels)
         with counting_bar("Choosing rules", enabled=bool(self.verbose)) as progress:
             found = choose_rules(
                 bags,
@@ -130,30 +179,41 @@ class _RuleLearner(Learner):
                 groups=groups,
                 missing_values=self._missing_values(bags),
                 may_ask_missing=self.missing == "condition",
+                demands=demands,
                 progress=progress,
             )
         if whole is not None and bags.n_bags < n_bags:
-            found = self._conclude_from_all(found, X, whole, scaling, client)
+            found = self._conclude_from_all(found, X, whole, features, scaling, client)
         record_features(self, features.everything)
         self._record_labels(labels)
         self.coverage_ = features.coverage(found.members)
-        round_off = functools.partial(with_points, bags=bags, weights=labels.weights) if points else _same
+        round_off = _same
+        if points:
+            round_off = functools.partial(with_points, bags=bags, weights=labels.weights, n_given=demands.n_given)
         self._set_rules([features.widen(round_off(rules)) for rules in found.members])
         self.frontier_ = found.frontier.with_rules(lambda rules: features.widen(round_off(rules)))
         if self.n_estimators == 1:
             self._members = [self.frontier_[self.frontier_.chosen].rules]
-        self.n_bags_compared_ = found.n_compared, n_bags
+        self.n_bags_compared_ = len(found.compared), n_bags
         self.loss_ = found.cost
+        for leak in leaks(bags, labels.targets, labels.groups, classes=labels.classes is not None):
+            warn_user(leak, LeakWarning)
         doubt = self.frontier_.doubt
         if doubt:
             warn_user(doubt, EvidenceWarning)
         return self
 
     def _conclude_from_all(
-        self, found: SearchResult, stream: BagStream, whole: LabeledStream, scaling: Scaling, client: Any
+        self,
+        found: SearchResult,
+        stream: BagStream,
+        whole: LabeledStream,
+        features: _Features,
+        scaling: Scaling,
+        client: Any,
     ) -> SearchResult:
         points = streams.affordable(found.frontier.points, len(whole.labels.groups))
-        of_part = functools.partial(streams.truths, bases=[point.rules for point in points])
+        of_part = functools.partial(streams.truths, bases=[features.widen(point.rules) for point in points])
         return streams.conclude(
             found,
             points,
@@ -188,6 +248,10 @@ class _RuleLearner(Learner):
         if not isinstance(n_rules, numbers.Integral):
             raise ParameterError(f"n_rules must be an integer, got {described(n_rules)}.")
         frontier = self.frontier_
+        given = self._given_rules
+        least = 0 if given is None else sum(rule.premise != ANYTHING for rule in given.rules)
+        if n_rules < least:
+            raise ParameterError(f"n_rules={n_rules}, but {least} rules must be in (rules=): allow more.")
         model = copy.copy(self)
         model.frontier_ = dataclasses.replace(frontier, chosen=frontier.place(int(n_rules)))
         model._set_rules([model.frontier_[model.frontier_.chosen].rules])
@@ -245,12 +309,21 @@ class _Features(NamedTuple):
     places: Array | None = None  # of their features; None: all
 
     @classmethod
-    def of(cls, bags: Bags, labels: EncodedLabels) -> _Features:
-        """Return the bags as they are, unless they are sparse and large: then with features that may matter, dense."""
-        if not bags.is_large_sparse:
-            return cls(bags, bags)
-        places = informative_features(bags, labels.targets, labels.weights)
-        return cls(bags, bags.select_features(places), places)
+    def of(
+        cls, bags: Bags, labels: EncodedLabels, allowed: Array | None = None, rules: RuleBase | None = None
+    ) -> _Features:
+        """Return the bags with the allowed features; if they are sparse and large, with those that may matter, dense.
+
+        ``rules``: whose features are kept.
+        """
+        places = allowed
+        if bags.is_large_sparse:
+            places = informative_features(bags, labels.targets, labels.weights)
+            places = places if allowed is None else np.intersect1d(places, allowed)
+            asked = {each.variable for rule in rules.rules for each in rule.conditions} if rules is not None else set()
+            own = [d for d, name in enumerate(bags.names) if name in asked] if asked else []
+            places = np.union1d(places, own if allowed is None else np.intersect1d(own, allowed)).astype(int)
+        return cls(bags, bags) if places is None else cls(bags, bags.select_features(places), places)
 
     def widen(self, found: RuleBase) -> RuleBase:
         """Return rules over all features."""
@@ -262,6 +335,31 @@ class _Features(NamedTuple):
         if self.places is None:
             return found
         return dataclasses.replace(found, columns=tuple(self.places[list(found.columns)].tolist()))
+
+
+def _signs(constraints: Any) -> Mapping[str, int]:
+    """Return the signs of features that are constrained."""
+    found = Constraints.of(constraints, chooses=True)
+    return found.signs if found is not None and found.signs else {}
+
+
+def _allowed(constraints: Any, bags: Bags) -> Array | None:
+    """Return the positions of the features that rules may ask about; None: all."""
+    found, signs = Constraints.of(constraints, chooses=True), _signs(constraints)
+    for where, names in (("features", getattr(found, "features", None) or ()), ("signs", signs)):
+        for name in names:
+            known_name("feature", name, bags.names, f"in {where}")
+    named = None if found is None else found.features
+    barred = {name for name, sign in signs.items() if not sign}
+    if named is None and not barred:
+        return None
+    kept = [d for d, name in enumerate(bags.names) if (named is None or name in named) and name not in barred]
+    if not kept:
+        raise ParameterError("constraints leave no feature that rules may ask about: allow one.")
+    absent = [name for name, sign in signs.items() if sign and named is not None and name not in named]
+    if absent:
+        raise ParameterError(f"signs: {absent[0]!r} is not among the features that rules may ask about: leave it out.")
+    return np.array(kept)
 
 
 @loadable
@@ -284,6 +382,13 @@ class RuleClassifier(BagClassifier, _RuleLearner):
         Whether rules may compare an instance with a typical one in all features. Nobody can read such rules; "auto":
         they are used, together with short ones, only where every short rule base is clearly worse on held-out bags, and
         never if ``max_conditions``, or fewer than 60 ``max_rules``, are given.
+    constraints : Constraints, dict or None, default None
+        What rules must keep: ``Constraints(signs={"pages": 1})`` if the output must never fall as pages grow in any
+        instance (-1: never rise), ``Constraints(features=["pages", "time"])`` if rules may ask about nothing else.
+    rules : RuleBase, str or None, default None
+        Rules that must be in, as a rule base or its text. Their premises, with their terms and labels, stay as they
+        are; a premise without a quantifier means SOME. Their conclusions are fitted together with those of the rules
+        that are chosen beside them, in every fold, too; so is what a missing value stands for.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "condition": as "median", and
@@ -357,6 +462,8 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
     points: bool = False
     prototypes: Any = "auto"
+    constraints: Any = None
+    rules: Any = None
     missing: str = "median"
     class_weight: Any = None
     pos_label: Any = None
@@ -387,6 +494,10 @@ class RuleRegressor(BagRegressor, _RuleLearner):
         Maximum number of rules, and of conditions in a rule; see `RuleClassifier`.
     prototypes : {"auto", False}, default "auto"
         Whether rules may compare an instance with a typical one in all features; see `RuleClassifier`.
+    constraints : Constraints, dict or None, default None
+        Signs and allowed features; see `RuleClassifier`.
+    rules : RuleBase, str or None, default None
+        Rules that must be in; see `RuleClassifier`.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means; see `RuleClassifier`.
     n_estimators : int, default 1
@@ -430,6 +541,8 @@ class RuleRegressor(BagRegressor, _RuleLearner):
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
     prototypes: Any = "auto"
+    constraints: Any = None
+    rules: Any = None
     missing: str = "median"
     n_estimators: int = 1
     cv: int = 5
@@ -475,9 +588,10 @@ def diagnose_data(
 
     Notes
     -----
-    All bags have equal weights, and missing values are allowed. The penalty of the rules and of the linear model is the
-    best one on the same folds, so their results are a little too good: `cross_val_scores` or ``fuzzymil evaluate`` tell
-    how good a model will be on new bags.
+    The rules are those that `RuleClassifier` or `RuleRegressor` choose with the same seed, and so is what held-out bags
+    say of them. All bags have equal weights, and missing values are allowed. The penalty of the rules and of the linear
+    model is the best one on the same folds, so their results are a little too good: `cross_val_scores` or
+    ``fuzzymil evaluate`` tell how good a model will be on new bags.
 
     Examples
     --------
@@ -501,15 +615,17 @@ def diagnose_data(
     everything = model._bags_to_learn_from(bags)
     labels = model._encode(everything, y, None)
     with counting_bar("Comparing methods", enabled=bool(verbose)) as progress:
-        return diagnose(
-            everything,
+        features = _Features.of(everything, labels)
+        found = diagnose(
+            features.bags,
             labels.targets,
             labels.groups,
             labels=None if labels.classes is None else labels.classes.tolist(),
-            scaling=model._scaling(Measures.of_bags(everything), labels.targets),
+            scaling=model._scaling(Measures.of_bags(features.bags), labels.targets),
             outputs=labels.outputs,
             n_rules=max_rules,
             max_conditions=max_conditions,
             rng=check_random_state(copy.deepcopy(random_state)),
             progress=progress,
         )
+    return dataclasses.replace(found, n_features=everything.n_features, rules=features.widen(found.rules))

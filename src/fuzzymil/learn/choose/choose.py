@@ -13,8 +13,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,9 +30,9 @@ from fuzzymil.learn.choose.candidates import (
     Candidates,
     Condition,
     MissingValues,
-    MovableConditions,
     Premise,
 )
+from fuzzymil.learn.choose.demands import NOTHING_DEMANDED, Demands, is_given
 from fuzzymil.learn.choose.frontier import PROTOTYPE, Folds, Frontier, FrontierPoint, Measure, measure
 from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem, soften
 from fuzzymil.learn.choose.prototypes import is_prototype, origin, prototypes
@@ -88,8 +89,8 @@ class SearchResult:
         The same with candidates of one kind only, if that was asked for.
     cost : float
         Mean cost of the first member on all bags.
-    n_compared : int
-        Number of bags that candidates were compared on.
+    compared : array of int
+        Positions of the bags that candidates were compared on.
     """
 
     members: list[RuleBase]
@@ -97,7 +98,7 @@ class SearchResult:
     held_out: HeldOut | None
     kinds: dict[str, HeldOut]
     cost: float
-    n_compared: int
+    compared: Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +111,7 @@ class HeldOut:
     costs: dict[int, Array]  # (b,), the mean over the repeats
     shares: dict[int, float]  # of prototypes, in sizes of `BLENDS`
     unrefined: dict[tuple[int, float], Array]  # outputs by size and ridge, with sets where they were found
+    outlines: dict[int, list[set[Hashable]]]  # of the rules that each search found; not of `BLENDS`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Limits:
     """What rules may be.
 
     ``max_rules``, ``max_conditions``: None for no limit of one's own. ``prototypes``: whether there may be some.
-    ``n_folds``: parts that are held out in turn.
+    ``n_folds``: parts that are held out in turn. ``least``: number of rules that are in every rule base.
     """
 
     max_rules: int | None = None
@@ -125,6 +127,7 @@ class Limits:
     prototypes: bool = True
     n_folds: int = 5
     n_jobs: int | None = None
+    least: int = 0
 
     @property
     def together(self) -> int:
@@ -134,17 +137,17 @@ class Limits:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Numbers of rules on the frontier, without prototypes."""
-        sizes = (*SIZES, DENSE_SIZE)
-        if self.max_rules is None:
-            return sizes
-        return (*(size for size in sizes if size < self.max_rules), self.max_rules)
+        found = {size for size in (*SIZES, DENSE_SIZE) if self.max_rules is None or size < self.max_rules}
+        found |= {size for size in (self.max_rules, self.least) if size}
+        return tuple(sorted(size for size in found if size >= self.least))
 
     @property
     def blends(self) -> dict[int, tuple[int, int]]:
         """Numbers of rules with prototypes: as `BLENDS`."""
         if not self.prototypes or self.max_conditions is not None:
             return {}
-        return {size: parts for size, parts in BLENDS.items() if self.max_rules is None or size <= self.max_rules}
+        most = self.max_rules or max(BLENDS)
+        return {size: parts for size, parts in BLENDS.items() if size <= most and parts[0] in self.sizes}
 
 
 def choose_rules(
@@ -162,6 +165,7 @@ def choose_rules(
     groups: Array | None = None,
     missing_values: Array | None = None,
     may_ask_missing: bool = False,
+    demands: Demands = NOTHING_DEMANDED,
     compare_kinds: bool = False,
     progress: Callable[[int, int, str], None] = lambda done, total, stage: None,
 ) -> SearchResult:
@@ -191,6 +195,7 @@ def choose_rules(
         What missing values stand for. None: they satisfy every condition.
     may_ask_missing : bool
         Whether rules may ask if a value is missing.
+    demands : Demands
     compare_kinds : bool
         Whether to compare kinds of candidates, too.
     progress : callable
@@ -210,7 +215,9 @@ def choose_rules(
         classes,
         missing,
         scaling.ranges,
+        demands.on(bags),
     )
+    limits = dataclasses.replace(limits, least=demands.n_given)
     if not classes:
         rank = np.argsort(np.argsort(everything.targets[:, 0], kind="stable"))
         strata = _N_STRATA * rank // len(rank)
@@ -232,7 +239,7 @@ def choose_rules(
         pool = Pool.of(problem.bags, missing)
         held_out = None if folds is None else hold_out(pool, problem, folds, limits.sizes, limits, tick=tick)
         typical = None
-        if held_out is not None and limits.blends and not _is_solved(held_out, problem.weights):
+        if held_out is not None and limits.blends and not demands.signs and not _is_solved(held_out, problem.weights):
             typical = prototypes(problem.bags, scaling, missing)
         if typical is not None and held_out is not None and folds is not None:
             n_fits += folds.parts.shape[0] * folds.n_parts
@@ -246,6 +253,7 @@ def choose_rules(
             kinds = {kind: hold_out(pool, problem, once, short.sizes, limits, (kind,), tick) for kind in pool.all_kinds}
         unit = float(scaling.target_scale[0]) if not classes and len(outputs) == 1 else None
         chosen = _FEW_RULES if held_out is None else decide(held_out.costs, problem.weights)
+        chosen = max(chosen, limits.least)
         members, points, cost = [], [], 0.0
         for member in range(n_members):
             tick("fitting" if n_members == 1 else f"fitting (member {member + 1} of {n_members})")
@@ -255,12 +263,15 @@ def choose_rules(
             wanted = sorted({0, *limits.sizes, *(held_out.shares if held_out else ())}) if not member else [chosen]
             found = fit_sizes(pool, typical, own, everything, limits, wanted, held_out)
             made = {
-                size: rule_base(each, scaling, columns, outputs, missing_values, bags) for size, each in found.items()
+                size: rule_base(each, scaling, columns, outputs, missing_values, demands.rules, bags)
+                for size, each in found.items()
             }
             if not member:
                 cost = found[min(chosen, max(found))].cost(everything)
                 points = [
-                    FrontierPoint.of(size, rules, *_evidence(held_out, size, problem, unit))
+                    FrontierPoint.of(
+                        size, rules, *_evidence(held_out, size, problem, unit), recurrence(found[size], held_out, size)
+                    )
                     for size, rules in made.items()
                 ]
             members.append(made[min(chosen, max(made))])
@@ -273,7 +284,7 @@ def choose_rules(
     ]
     place = next((n for n, point in enumerate(kept) if point.size == chosen), len(kept) - 1)
     frontier = Frontier(tuple(kept), place, 0 if folds is None else folds.n_parts)
-    return SearchResult(members, frontier, held_out, kinds, cost, len(few))
+    return SearchResult(members, frontier, held_out, kinds, cost, np.flatnonzero(counting)[few])
 
 
 def _evidence(
@@ -343,8 +354,8 @@ def hold_out(
     ``pool``: of short premises, of which some ``kinds`` are searched; or prototypes.
     """
 
-    def answer(rows: Array, held: Array) -> dict[tuple[int, float], tuple[Array, Start | None]]:
-        candidates, favor = _grow(pool, problem, rows, limits, kinds)
+    def answer(rows: Array, held: Array) -> tuple[dict[tuple[int, float], tuple[Array, Start | None]], _Outlines]:
+        candidates, favor, signs, n_given = _grow(pool, problem, rows, limits, kinds)
         found = search(
             candidates.columns[rows],
             favor,
@@ -353,17 +364,24 @@ def hold_out(
             sizes=sizes,
             ridges=RIDGES,
             logistic=problem.classes,
+            signs=signs,
+            n_given=n_given,
         )
         columns, moves = candidates.columns[held], isinstance(pool, Pool)
-        return {
+        answered = {
             key: (each.output(columns), Start.of(each, candidates) if moves and key[0] <= _REFINED_IN_FOLDS else None)
             for key, each in found.items()
         }
+        places = {size: each.places.tolist() for (size, _), each in found.items()}  # the same under every ridge
+        outline = {n: outline_of(candidates.premise(n)) for n in {n for own in places.values() for n in own}}
+        return answered, {size: {outline[n] for n in own} for size, own in places.items()}
 
     pairs = list(folds)
-    answers = []
-    for each in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
+    answers, outlines = [], {size: [] for size in (0, *sizes)}  # type: ignore[var-annotated]
+    for each, own in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
         answers.append(each)
+        for size, found in own.items():
+            outlines[size].append(found)
         tick("cross-validation")
     repeat = np.repeat(np.arange(len(folds.parts)), folds.n_parts)
     outputs = {key: np.empty((len(folds.parts), *problem.targets.shape)) for key in answers[0]}
@@ -382,16 +400,16 @@ def hold_out(
             if start is not None and start.premises:
                 chosen[size][repeat[number], held] = _refine(start, inside, ridge).output(outside)
     costs = {size: _mean_costs(problem, output) for size, output in chosen.items()}
-    return HeldOut(folds, ridges, chosen, costs, {}, outputs)
+    return HeldOut(folds, ridges, chosen, costs, {}, outputs, outlines)
 
 
 def _grow(
     pool: Pool | Candidates, problem: Problem, rows: Array, limits: Limits, kinds: Sequence[str] = tuple(KIND_WORDS)
-) -> tuple[Candidates, Array]:
-    """Return the candidates for some bags, and by which factor the gain of each counts."""
+) -> tuple[Candidates, Array, Array | None, int]:
+    """Return the candidates for some bags, by which factor the gain of each counts, signs, and how many are given."""
     if isinstance(pool, Pool):
-        return pool.grow(problem, rows, limits.together, kinds)
-    return pool, np.ones(pool.columns.shape[1])
+        return *problem.demands.offer(*pool.grow(problem, rows, limits.together, kinds)), problem.demands.n_given
+    return pool, np.ones(pool.columns.shape[1]), None, 0
 
 
 def _mean_costs(problem: Problem, outputs: Array) -> Array:
@@ -424,7 +442,7 @@ def blend(short: HeldOut, typical: HeldOut, blends: dict[int, tuple[int, int]], 
     found = dataclasses.replace(short, ridges={**short.ridges}, outputs={**short.outputs}, costs={**short.costs})
     shares = {}
     for size, (n_short, n_typical) in blends.items():
-        for share in _SHARES:
+        for share in _SHARES[:1] if problem.demands.n_given else _SHARES:
             outputs = {
                 ridge: (1 - share) * short.unrefined[n_short, ridge] + share * typical.unrefined[n_typical, ridge]
                 for ridge in RIDGES
@@ -436,6 +454,29 @@ def blend(short: HeldOut, typical: HeldOut, blends: dict[int, tuple[int, int]], 
             shares[size] = share
             found.ridges[size], found.outputs[size], found.costs[size] = ridge, outputs[ridge], cost
     return dataclasses.replace(found, shares=shares)
+
+
+_Outlines = dict[int, set[Hashable]]
+
+
+def outline_of(premise: Premise) -> Hashable:
+    """Return what a premise has in common with others: features, directions and quantifiers, without the numbers."""
+    return frozenset(
+        (
+            part.quantifier,
+            part.number if not part.conditions and is_given(premise) else None,
+            frozenset((each.feature, each.direction) for each in part.conditions),
+        )
+        for part in premise
+    )
+
+
+def recurrence(found: AdditiveRules, held_out: HeldOut | None, size: int) -> tuple[float, ...]:
+    """Return in which share of the searches in folds each rule came back; empty if there were none."""
+    searches = [] if held_out is None else held_out.outlines.get(size, [])
+    if not searches:
+        return ()
+    return tuple(sum(outline in own for own in searches) / len(searches) for outline in map(outline_of, found.premises))
 
 
 def decide(costs: dict[int, Array], weights: Array) -> int:
@@ -510,9 +551,17 @@ class AdditiveRules:
         least = min(_IDLE, _IDLE_TOGETHER / len(self.premises)) * np.ptp(truth @ self.coefs, axis=0)
         kept = np.any(added > np.maximum(least, _LEAST_CONCLUSION), axis=1)
         mean = np.average(truth, axis=0, weights=problem.weights)
+        kept |= np.array([*map(is_given, self.premises)])
         default = self.default + mean[~kept] @ self.coefs[~kept]
         premises = tuple(premise for premise, needed in zip(self.premises, kept, strict=True) if needed)
         return AdditiveRules(premises, self.coefs[kept], default)
+
+    def strongest_first(self) -> AdditiveRules:
+        """Return the same with the rules in another order: given ones as they are, then the strongest."""
+        strength = np.abs(self.coefs).max(axis=1, initial=0.0)
+        strength[[*map(is_given, self.premises)]] = np.inf
+        order = np.argsort(-strength, kind="stable")
+        return AdditiveRules(tuple(self.premises[n] for n in order), self.coefs[order], self.default)
 
 
 class Start(NamedTuple):
@@ -546,7 +595,7 @@ def fit_sizes(
     shares = {} if held_out is None else {size: held_out.shares[size] for size in sizes if size in held_out.shares}
 
     def solutions(pool: Pool | Candidates, sizes: Sequence[int]) -> Callable[[int, float], Start]:
-        candidates, favor = _grow(pool, problem, rows, limits)
+        candidates, favor, signs, n_given = _grow(pool, problem, rows, limits)
         found = search(
             candidates.columns,
             favor,
@@ -555,6 +604,8 @@ def fit_sizes(
             sizes=sizes,
             ridges=sorted(set(ridges.values())),
             logistic=problem.classes,
+            signs=signs,
+            n_given=n_given,
         )
         return lambda size, ridge: Start.of(found[size, ridge], candidates)
 
@@ -570,13 +621,13 @@ def fit_sizes(
         if size in shares:
             n_short, n_typical = blends[size]
             mixed = _mix(short(n_short, ridge), like(n_typical, ridge), shares[size])
-            found[size] = mixed.without_idle(everything)
+            found[size] = mixed.without_idle(everything).strongest_first()
             continue
         start = short(size, ridge)
         if size > 1 and len(start.premises) == before:
             continue  # there are no more candidates
         before = len(start.premises)
-        found[size] = _refine(start, everything, ridge).without_idle(everything)
+        found[size] = _refine(start, everything, ridge).without_idle(everything).strongest_first()
     return found
 
 
@@ -596,7 +647,8 @@ def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
         return AdditiveRules(*start[:2], constant(problem.labels, problem.weights, logistic=problem.classes))
     if len(start.premises) > _REFINED:
         return AdditiveRules(*start)
-    movable = MovableConditions(start.premises, problem.bags, problem.missing)
+    demands = problem.demands
+    movable = demands.movable(start.premises, problem.bags, problem.missing)
     default, coefs, moves = move_sets(
         movable,
         start.default,
@@ -606,6 +658,7 @@ def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
         ridge=ridge,
         classes=problem.classes,
         steps=_STEPS,
+        signs=np.array([*map(demands.sign, start.premises)], float) if demands.signs else None,
     )
     return AdditiveRules(tuple(share_sets(movable.moved(moves), problem.bags)), coefs, default)
 
@@ -619,15 +672,16 @@ def rule_base(
     columns: Columns,
     outputs: Sequence[str],
     missing_values: Array | None = None,
+    given: RuleBase | None = None,
     bags: Bags | None = None,
 ) -> RuleBase:
     """Return additive rules as a rule base, in the units of the data and with names for their sets.
 
     ``scaling``: of the targets. ``columns``: the features. ``missing_values`` (t, d): what missing values stand for.
-    ``bags``: that prototypes were made from.
+    ``given``: the rules that given premises stand for, whose terms keep their names. ``bags``: that prototypes were
+    made from.
     """
-    order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
-    parts = [found.premises[n] for n in order]
+    parts = found.premises
     sets: dict[int, list[MembershipFunction]] = {}
     typical: dict[int, dict[MembershipFunction, str]] = {}
     for number, premise in enumerate(parts, start=1):
@@ -640,24 +694,31 @@ def rule_base(
     variables = []
     for d, column in enumerate(columns):
         missing_of = () if missing_values is None else tuple(missing_values[:, d])
+        own = Variable(column.name) if given is None else given.variables[d]
         if column.categories:
-            variables.append(Variable(column.name, categories=column.categories, missing_values=missing_of))
+            variables.append(
+                Variable(column.name, own.terms, None, None, own.unit, own.comment, column.categories, missing_of)
+            )
             continue
         low, high = map(float, scaling.ranges[d])
         if typical:  # values are clipped to the range, which must not hide a threshold
             ends = [end for each in sets.get(d, []) for end in _reach(each)]
             low, high = min([low, *ends]), max([high, *ends])
-        words[d] = named_sets(sets.get(d, []), low, high, column) | typical.get(d, {})
-        terms = {word: chosen for chosen, word in words[d].items()}
-        variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=missing_of))
-    rules = [
-        Rule(
-            _expression(premise, words, columns),
-            (coefs * scaling.target_scale)[:, None].tolist(),
-            comment=_origin(premise, bags, scaling.ranges) if bags is not None and is_prototype(premise) else "",
-        )
-        for premise, coefs in zip(parts, found.coefs[order], strict=True)
-    ]
+        words[d] = named_sets(sets.get(d, []), low, high, column)
+        if own.terms:
+            words[d] = _beside(words[d], own.terms)
+        words[d] |= typical.get(d, {})
+        terms = {**own.terms, **{word: chosen for chosen, word in words[d].items()}}
+        unit = column.unit or own.unit
+        variables.append(Variable(column.name, terms, low, high, unit, own.comment, missing_values=missing_of))
+    rules = []
+    for premise, coefs in zip(parts, found.coefs, strict=True):
+        conclusions = (coefs * scaling.target_scale)[:, None].tolist()
+        if given is not None and is_given(premise):
+            rules.append(given.rules[premise[0].number or 0].concluding(conclusions))
+            continue
+        said = _origin(premise, bags, scaling.ranges) if bags is not None and is_prototype(premise) else ""
+        rules.append(Rule(_expression(premise, words, columns), conclusions, comment=said))
     if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
         rules = [Rule(ANYTHING, np.zeros((len(found.default), 1)).tolist())]
     default = found.default * scaling.target_scale + scaling.target_shift
@@ -684,6 +745,19 @@ def _origin(premise: Premise, bags: Bags, ranges: Array) -> str:
     """Return which instance a prototype was made from, in words."""
     found = origin(premise, bags, ranges)
     return f"like instance {found[1]} of bag {bags.ids[found[0]]}" if found else ""
+
+
+def _beside(
+    words: dict[MembershipFunction, str], terms: Mapping[str, MembershipFunction]
+) -> dict[MembershipFunction, str]:
+    """Return names of sets that differ from those of other terms, except where the sets are the same."""
+    known = {chosen: word for word, chosen in terms.items()}
+    found: dict[MembershipFunction, str] = {}
+    for chosen, word in words.items():
+        taken = {*terms, *found.values(), *(other for each, other in words.items() if each != chosen)}
+        free = next(name for n in itertools.count(1) if (name := word if n == 1 else f"{word}_{n}") not in taken)
+        found[chosen] = known.get(chosen, free)
+    return found
 
 
 def _expression(premise: Premise, words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:

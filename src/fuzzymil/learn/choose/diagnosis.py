@@ -19,7 +19,7 @@ from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
 from fuzzymil.bags.statistics import THREE, bag_means, bag_statistics, typical_values
 from fuzzymil.inference.membership import Bell, MembershipFunction, Sigmoid
-from fuzzymil.learn.choose.choose import HeldOut, Limits, choose_rules, sample_bags
+from fuzzymil.learn.choose.choose import HeldOut, Limits, choose_rules
 from fuzzymil.learn.choose.frontier import Measure
 from fuzzymil.learn.choose.pool import KIND_WORDS
 from fuzzymil.learn.choose.search import costs
@@ -109,7 +109,9 @@ class DataDiagnosis:
     methods : tuple of Method
         Held-out results of each kind of rules and of the baselines, all on the same folds.
     rules : RuleBase
-        Chosen from all bags.
+        Chosen from all bags, as `RuleClassifier` or `RuleRegressor` do.
+    evidence : str
+        What held-out bags say of these rules, as when they are fitted; empty if there were too few.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class DataDiagnosis:
     warnings: tuple[str, ...]
     methods: tuple[Method, ...]
     rules: RuleBase
+    evidence: str = ""
     _shown: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
     def __str__(self) -> str:
@@ -168,7 +171,7 @@ class DataDiagnosis:
         if self.methods:
             n_folds = next(iter(self.methods[0].measures.values())).n
             lines += ["", f"Held-out results, mean ± standard deviation over {n_folds} folds", *self._table()]
-        return "\n".join([*lines, "", *self._shown])
+        return "\n".join([*lines, "", *self._shown, *_wrapped(self.evidence)])
 
     def _table(self) -> list[str]:
         columns = list(self.methods[0].measures)
@@ -205,6 +208,7 @@ class DataDiagnosis:
                 for each in self.methods
             ],
             "rules": self.rules.to_text().split("\n"),
+            "evidence": self.evidence,
         }
 
 
@@ -245,9 +249,7 @@ def diagnose(
     """
     classes = labels is not None
     limits = Limits(n_rules, max_conditions)
-    places, _ = sample_bags(groups, rng)  # of very many, with enough of each class
-    sample, wanted, classes_of = bags[places], targets[places], groups[places]
-    done, extra = 0, n_fits(sample, limits.n_folds)
+    done, extra = 0, n_fits(bags, limits.n_folds)
 
     def show(now: int, total: int, stage: str) -> None:
         nonlocal done
@@ -255,21 +257,24 @@ def diagnose(
         progress(done, total + extra, stage)
 
     result = choose_rules(
-        sample,
-        wanted,
-        np.ones(len(wanted)),
-        classes_of,
+        bags,
+        targets,
+        np.ones(len(targets)),
+        groups,
         scaling=scaling,
         classes=classes,
         outputs=outputs,
         limits=limits,
         n_members=1,
         rng=rng,
-        missing_values=typical_values(sample, 1),
+        missing_values=typical_values(bags, 1),
         compare_kinds=True,
         progress=show,
     )
-    rules = result.members[0]
+    places = result.compared  # of very many, with enough of each class
+    sample, wanted, classes_of = bags[places], targets[places], groups[places]
+    rules, frontier = result.members[0], result.frontier
+    chosen, doubt = frontier[frontier.chosen], frontier.doubt
     found = Verdict("few", (_too_few(sample, classes),))
     methods: tuple[Method, ...] = ()
     if result.held_out is not None:
@@ -281,7 +286,8 @@ def diagnose(
             progress(done, start + extra, "simple methods")
 
         answers = _Answers(scaling.apply_to_targets(wanted), result.held_out.folds.parts[0], classes)
-        by_rules = {kind: _best(each) for kind, each in result.kinds.items()} | {ALL: _best(result.held_out)}
+        by_rules = {kind: _best(each) for kind, each in result.kinds.items()}
+        by_rules[ALL] = result.held_out.outputs[chosen.size][0] if chosen.n_rules else _best(result.held_out)
         others = baselines(
             sample.with_indicators(),
             answers.targets,
@@ -299,7 +305,7 @@ def diagnose(
             explained={name: each["explained" if classes else "R2"].mean for name, each in measured.items()},
             accuracy={name: each["accuracy"].mean for name, each in measured.items()} if classes else {},
         )
-        found = verdict(evidence, rules, sample, list(by_rules))
+        found = verdict(evidence, rules, sample, list(by_rules), doubt=doubt)
     return DataDiagnosis(
         n_bags=bags.n_bags,
         n_instances=bags.n_instances,
@@ -313,7 +319,8 @@ def diagnose(
         warnings=leaks(sample, wanted, classes_of, classes=classes),
         methods=methods,
         rules=rules,
-        _shown=_shown(rules, sample, by_chance=found.kind == "none"),
+        evidence="" if result.held_out is None else doubt or frontier.evidence,
+        _shown=_shown(rules, sample, by_chance=bool(doubt)),
     )
 
 
@@ -438,6 +445,7 @@ _NEARLY_ALL = 0.8  # of what the best method explains
 _LITTLE = 0.2  # of the deviance
 _STRONG = 0.25  # of what the strongest rule does
 _BY_CHANCE = 0.01  # expected number of features that separate the classes by chance, up to which one is reported
+_FEW_WRONG = 0.02  # of each class, where a feature nearly separates them
 _SAME = 0.9999  # correlation at which a feature is the target
 
 
@@ -477,15 +485,16 @@ class Evidence:
         return f"{share} (accuracy {self.accuracy[name]:.3f})" if self.accuracy else share
 
 
-def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -> Verdict:
+def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str], *, doubt: str | None = None) -> Verdict:
     """Say which bag problem it is.
 
     ``rules``: chosen from all bags. ``kinds``: the names of the kinds of rules in the evidence, the simplest first.
+    ``doubt``: why the chosen rules should not be believed; empty if nothing speaks against them, None if unknown.
     """
     methods = [name for name in evidence.costs if name != NOTHING]
     classes = bool(evidence.accuracy)
     best = evidence.best(methods)
-    if evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING or evidence.explained[best] < _LEAST:
+    if doubt != "" and (evidence.better(best, NOTHING) < _BETTER_THAN_NOTHING or evidence.explained[best] < _LEAST):
         return Verdict("none", (_about_nothing(evidence, best, bags),))
     own = evidence.best(kinds)
     kind = next(name for name in kinds if not _worse(evidence, name, own))
@@ -500,6 +509,9 @@ def verdict(evidence: Evidence, rules: RuleBase, bags: Bags, kinds: list[str]) -
         )
     elif evidence.better(own, NOTHING) < _CLEARLY:
         kind = "unexplained"
+    elif doubt and len(strongest_first(rules, bags)[0]):
+        kind = "unexplained" if evidence.better(best, own) > 0 else "none"
+        sentences.append(f"Some rules explain {evidence.said(own)} on held-out bags, but those chosen are not certain.")
     elif not len(strongest_first(rules, bags)[0]):
         sentences.append(
             f"Rules explain {evidence.said(own)} on held-out bags, but none was chosen from all bags: what they found "
@@ -632,30 +644,57 @@ def leaks(bags: Bags, targets: Array, groups: Array, *, classes: bool) -> tuple[
     """
     columns = np.column_stack([bags.sizes.astype(float), bag_means(bags)])
     complete = np.flatnonzero(~np.isnan(columns).any(axis=0))
-    if classes:
-        if _separations_by_chance(groups) * len(complete) > _BY_CHANCE:
-            return ()
-        found = [column for column in complete if _separates(columns[:, column], groups)]
-        does = "separates the classes perfectly"
-    else:
-        found = [column for column in complete if _is_target(columns[:, column], targets)]
-        does = "is the label, up to its scale"
+    found: dict[str, list[int]] = {}
+    for column in complete.tolist():
+        if classes:
+            wrong = _n_wrong(columns[:, column], groups)
+            if wrong is not None and _separations_by_chance(groups, wrong) * len(complete) <= _BY_CHANCE:
+                found.setdefault(f"separates the classes {'nearly ' if wrong else ''}perfectly", []).append(column)
+        elif _is_target(columns[:, column], targets):
+            found.setdefault("is the label, up to its scale", []).append(column)
     warnings = []
-    if 0 in found:
-        warnings.append(f"The number of instances {does}. Check that it is known before the label is.")
-    features = [bags.names[column - 1] for column in found if column]
-    if features:
-        names = listed(map(repr, features))
-        named = f"feature {names}" if len(features) == 1 else f"each of the features {names}"
-        warnings.append(f"The mean of {named} in a bag {does}. Check that it was not made from the label.")
+    for does, places in found.items():
+        if 0 in places:
+            warnings.append(f"The number of instances {does}. Check that it is known before the label is.")
+        features = [bags.names[column - 1] for column in places if column]
+        if features:
+            names = listed(map(repr, features))
+            named = f"feature {names}" if len(features) == 1 else f"each of the features {names}"
+            warnings.append(f"The mean of {named} in a bag {does}. Check that it was not made from the label.")
     return tuple(warnings)
 
 
-def _separations_by_chance(groups: Array) -> float:
-    """Return the probability that a column without ties separates the classes by chance."""
-    counts = np.unique(groups, return_counts=True)[1]
-    orders = math.lgamma(len(counts) + 1) + sum(math.lgamma(n + 1) for n in counts)
-    return math.exp(orders - math.lgamma(len(groups) + 1))
+def _separations_by_chance(groups: Array, n_wrong: int = 0) -> float:
+    """Return (without wrong bags, exactly) how probable it is that a column without ties separates classes by chance.
+
+    ``n_wrong``: number of bags that may be on the wrong side.
+    """
+    counts, n = np.unique(groups, return_counts=True)[1], len(groups)
+    orders = math.lgamma(len(counts) + 1) + sum(math.lgamma(size + 1) for size in counts)
+    which = math.lgamma(n + 1) - math.lgamma(n_wrong + 1) - math.lgamma(n - n_wrong + 1)
+    return math.exp(orders - math.lgamma(n + 1) + 2 * which)
+
+
+def _n_wrong(values: Array, groups: Array) -> int | None:
+    """Return how many bags the best threshold leaves on the wrong side; None if these are more than a few.
+
+    More than two classes are separated perfectly, or not at all.
+    """
+    if _separates(values, groups):
+        return 0
+    kinds, counts = np.unique(groups, return_counts=True)
+    order = np.argsort(values, kind="stable")
+    if len(kinds) != 2 or values[order[0]] == values[order[-1]]:
+        return None
+    cuts = np.flatnonzero(np.diff(values[order]) > 0)
+    below = np.cumsum(groups[order][:, None] == kinds, axis=0)[cuts]  # bags of each class up to each threshold
+    first, second = below / counts, 1 - below / counts
+    share = np.stack([np.maximum(second[:, 0], first[:, 1]), np.maximum(first[:, 0], second[:, 1])])
+    if share.min() > _FEW_WRONG:
+        return None
+    side, cut = np.unravel_index(int(np.argmin(share)), share.shape)
+    wrong = counts[0] - below[cut, 0] + below[cut, 1]
+    return int(counts.sum() - wrong if side else wrong)
 
 
 def _separates(values: Array, groups: Array) -> bool:

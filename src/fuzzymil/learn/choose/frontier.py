@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.premise import ANYTHING
 
@@ -133,6 +133,9 @@ class FrontierPoint:
         Standard errors by which the rules cost less than none on held-out bags; NaN if nothing was held out.
     n_prototypes : int
         Number of rules that compare instances with a typical one in all features.
+    recurrence : tuple of float
+        In which share of the searches on parts of the bags each rule came back: a rule about the same features, with
+        the same quantifiers and directions. One number per rule of ``rules``; empty if nothing was held out.
     """
 
     size: int
@@ -142,13 +145,27 @@ class FrontierPoint:
     measures: dict[str, Measure]
     support: float
     n_prototypes: int = 0
+    recurrence: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, size: int, rules: RuleBase, measures: dict[str, Measure], support: float) -> FrontierPoint:
+    def of(
+        cls,
+        size: int,
+        rules: RuleBase,
+        measures: dict[str, Measure],
+        support: float,
+        recurrence: tuple[float, ...] = (),
+    ) -> FrontierPoint:
         """Count the rules and conditions of a rule base."""
         counts = [max(len(rule.conditions), 1) for rule in rules.rules if rule.premise != ANYTHING]
         n_prototypes = sum(any(each.term.startswith(PROTOTYPE) for each in rule.conditions) for rule in rules.rules)
-        return cls(size, len(counts), sum(counts), rules, measures, support, n_prototypes)
+        return cls(size, len(counts), sum(counts), rules, measures, support, n_prototypes, recurrence)
+
+    def with_rules(self, rules: RuleBase) -> FrontierPoint:
+        """Return the same with some of its rules, whose conclusions may be others."""
+        known = dict(zip((rule.premise for rule in self.rules.rules), self.recurrence, strict=False))
+        recurrence = tuple(known[rule.premise] for rule in rules.rules if rule.premise in known)
+        return FrontierPoint.of(self.size, rules, self.measures, self.support, recurrence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -203,8 +220,7 @@ class Frontier:
 
     def with_rules(self, change: Callable[[RuleBase], RuleBase]) -> Frontier:
         """Return the same with every rule base changed."""
-        points = (FrontierPoint.of(point.size, change(point.rules), point.measures, point.support) for point in self)
-        return dataclasses.replace(self, points=tuple(points))
+        return dataclasses.replace(self, points=tuple(point.with_rules(change(point.rules)) for point in self))
 
     @property
     def evidence(self) -> str:
@@ -226,6 +242,18 @@ class Frontier:
             f"{said} Short rules alone are clearly worse here: {chosen.n_prototypes} of the {chosen.n_rules} rules are "
             "prototypes, which compare an instance with a typical one in all features."
         )
+
+    @property
+    def stability(self) -> str:
+        """How often the chosen rules came back in the searches on parts of the bags, in a sentence; empty if unknown.
+
+        See ``recurrence`` of `FrontierPoint`.
+        """
+        found = self[self.chosen].recurrence
+        if not found:
+            return ""
+        often = listed(f"rule {number} {share:.0%}" for number, share in enumerate(found, start=1))
+        return f"Found again in the searches on parts of the bags: {often}."
 
     @property
     def doubt(self) -> str:
@@ -253,6 +281,7 @@ class Frontier:
                 "n_prototypes": point.n_prototypes,
                 "n_conditions": point.n_conditions,
                 **{key: value for name, each in point.measures.items() for key, value in _cells(name, each)},
+                "recurrence": float(np.mean(point.recurrence)) if point.recurrence else None,
                 "chosen": number == self.chosen,
             }
             for number, point in enumerate(self)

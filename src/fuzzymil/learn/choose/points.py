@@ -81,17 +81,19 @@ def round_to_points(truths: Array, weights: Array, coefs: Array, default: float,
     return Points(found, float(units[0]), float(levels[0]))
 
 
-def with_points(rules: RuleBase, bags: Bags, weights: Array, *, most: int = 10) -> RuleBase:
+def with_points(rules: RuleBase, bags: Bags, weights: Array, *, most: int = 10, n_given: int = 0) -> RuleBase:
     """Return rules that conclude points; rules that get none are left out.
 
     Shapes: ``weights`` (b,). ``rules``: additive rules for one output, a logit. ``bags``: on which the probabilities
-    are to stay about the same. ``most``: most points of a rule, in absolute value.
+    are to stay about the same. ``most``: most points of a rule, in absolute value. ``n_given``: number of the first
+    rules, which stay even if they get no points.
     """
     if rules.concludes_sets or rules.normalize or rules.coefs.shape[1:] != (1, 1):
         what = f"{len(rules.outputs)} outputs" if len(rules.outputs) > 1 else "another kind of conclusion"
         raise ParameterError(f"points need two classes: rules that add numbers to one logit, but these have {what}.")
     card = round_to_points(rules.infer(bags).firing, weights, rules.coefs[:, 0, 0], rules.default[0], most=most)
-    kept = np.flatnonzero(card.points) if card.points.any() else np.zeros(1, dtype=int)  # a rule base has a rule
+    kept = np.flatnonzero((card.points != 0) | (np.arange(rules.n_rules) < n_given))
+    kept = kept if len(kept) else np.zeros(1, dtype=int)  # a rule base has a rule
     said = [rules.rules[r].concluding([[card.unit * card.points[r]]]) for r in kept]
     found = rules.edit(keep=kept + 1, default=card.default, drop_unused_terms=len(kept) < rules.n_rules)
     return dataclasses.replace(found, rules=tuple(said), unit=card.unit)

@@ -29,6 +29,7 @@ from fuzzymil.learn.choose.candidates import (
     thresholds,
 )
 from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
+from fuzzymil.learn.choose.demands import NOTHING_DEMANDED, Demands
 from fuzzymil.learn.choose.prototypes import is_prototype, prototype_truths
 from fuzzymil.learn.choose.refine import move_sets
 from fuzzymil.learn.choose.search import costs, residuals, search
@@ -61,11 +62,12 @@ class Problem(NamedTuple):
     classes: bool
     missing: MissingValues = IGNORED
     ranges: Array | None = None  # (d, 2), in which values count where there are prototypes
+    demands: Demands = NOTHING_DEMANDED
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
         taken = {name: getattr(self, name)[rows] for name in ("bags", "labels", "targets", "weights")}
-        return self._replace(**taken)
+        return self._replace(**taken, demands=self.demands.only(rows))
 
     def costs(self, outputs: Array) -> Array:
         """Return the cost (b,) of outputs (b, k): the cross-entropy of classes, or half the squared error."""
@@ -75,14 +77,18 @@ class Problem(NamedTuple):
 
     def truths(self, premises: Sequence[Premise]) -> Array:
         """Return how true premises are in each bag, (b, r)."""
-        typical = np.array([is_prototype(premise) for premise in premises], bool)
-        found = np.empty((self.bags.n_bags, len(premises)))
-        short, alike = (list(itertools.compress(premises, places)) for places in (~typical, typical))
-        if short:
-            found[:, ~typical] = premise_truths(short, self.bags, self.missing)
-        if alike and self.ranges is not None:
-            found[:, typical] = prototype_truths(alike, self.bags, self.ranges, self.missing)
-        return found
+
+        def of(others: Sequence[Premise]) -> Array:
+            typical = np.array([is_prototype(premise) for premise in others], bool)
+            found = np.empty((self.bags.n_bags, len(others)))
+            short, alike = (list(itertools.compress(others, places)) for places in (~typical, typical))
+            if short:
+                found[:, ~typical] = premise_truths(short, self.bags, self.missing)
+            if alike and self.ranges is not None:
+                found[:, typical] = prototype_truths(alike, self.bags, self.ranges, self.missing)
+            return found
+
+        return self.demands.truths(premises, of, self.bags.n_bags)
 
 
 def soften(labels: Array) -> Array:

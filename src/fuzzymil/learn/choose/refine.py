@@ -48,12 +48,13 @@ def move_sets(
     ridge: float,
     classes: bool,
     steps: int = 40,
+    signs: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Minimize the penalized cost over default, conclusions and sets; conclusions of 0 stay 0.
 
     Shapes: ``default`` (k,), ``coefs`` (r, k), ``targets`` (b, k), ``weights`` (b,). ``ridge``: half of it is on the
     squared conclusions, each times the variance of its premise, as in `search`. ``classes``: whether targets are
-    classes (see `mean_cost`). ``steps``: maximum number of iterations.
+    classes (see `mean_cost`). ``steps``: maximum number of iterations. ``signs`` (r,): of the conclusions, 0 for any.
     """
     n_outputs, n_coefs = len(default), coefs.size
     still = premises.evaluate(np.zeros(premises.n_moves))[0]
@@ -72,16 +73,16 @@ def move_sets(
         return value, np.concatenate([slope.sum(axis=0), of_weight.ravel(), of_moves])
 
     start = np.concatenate([default, coefs.ravel(), np.zeros(premises.n_moves)])
-    reach = np.concatenate(
-        [
-            np.full(n_outputs, np.inf),
-            np.where(coefs.ravel() != 0, np.inf, 0.0),
-            np.full(premises.n_moves, _FARTHEST),
-        ]
+    free = np.where(coefs != 0, np.inf, 0.0)
+    own = (np.zeros(len(coefs)) if signs is None else signs)[:, None]
+    far = np.full(premises.n_moves, _FARTHEST)
+    low, high = (
+        np.concatenate([np.full(n_outputs, np.inf), np.where(own == barred, 0.0, free).ravel(), far])
+        for barred in (1, -1)
     )
     # Unlike `minimize`, this does not convert thousands of bounds back and forth.
     found, _, _ = fmin_l_bfgs_b(
-        objective, start, bounds=list(zip((-reach).tolist(), reach.tolist(), strict=True)), maxiter=steps
+        objective, start, bounds=list(zip((-low).tolist(), high.tolist(), strict=True)), maxiter=steps
     )
     level, weight, moves = np.split(found, [n_outputs, n_outputs + n_coefs])
     return level, weight.reshape(coefs.shape), moves

@@ -77,6 +77,7 @@ def search(
     ridges: Sequence[float],
     logistic: bool,
     signs: Array | None = None,
+    n_given: int = 0,
 ) -> dict[tuple[int, float], Solution]:
     """Return the best sums of columns by their number and the ridge with which they were fitted.
 
@@ -98,11 +99,13 @@ def search(
         Whether the cost is the cross-entropy of each output; otherwise, half its squared error.
     signs : array of shape (p,), optional
         1 for columns whose coefficients must not be negative, -1 for not positive, 0 for any.
+    n_given : int
+        Number of columns, the first ones, that are in every sum but that of size 0; sizes count them.
     """
-    state = _State(columns, favor, targets, weights, logistic, signs)
+    state = _State(columns, favor, targets, weights, logistic, signs, n_given)
     nothing = Solution(np.empty(0, int), np.empty((0, targets.shape[1])), state.start)
     found = {(0, ridge): nothing for ridge in ridges}
-    for size in sizes:
+    for size in (size for size in sizes if size):
         while len(state.chosen) < size and state.add(size):
             pass
         if size <= _EXCHANGED:
@@ -119,7 +122,14 @@ class _State:
     """The columns chosen so far."""
 
     def __init__(
-        self, columns: Array, favor: Array, targets: Array, weights: Array, logistic: bool, signs: Array | None
+        self,
+        columns: Array,
+        favor: Array,
+        targets: Array,
+        weights: Array,
+        logistic: bool,
+        signs: Array | None,
+        n_given: int,
     ) -> None:
         self.share, self.targets, self.logistic = weights / weights.sum(), targets, logistic
         share = self.share.astype(np.float32)
@@ -127,17 +137,18 @@ class _State:
         spread = np.sqrt(
             share @ np.square(columns - mean)
         )  # in single precision, a difference of squares would be noise
-        self.places = np.flatnonzero(spread > _CONSTANT)
+        self.n_given = n_given
+        self.places = np.flatnonzero((spread > _CONSTANT) | (np.arange(len(spread)) < n_given))
         self.mean, self.spread = mean[self.places].astype(float), np.maximum(spread[self.places], _LEAST_SPREAD)
         self.favor, self.signs = favor[self.places], None if signs is None else signs[self.places]
         self.z = np.ascontiguousarray(columns[:, self.places].T, np.float32)  # (p, b)
         self.z -= mean[self.places, None]
         self.z /= self.spread[:, None]
         self.start = constant(targets, weights, logistic=logistic)
-        self.active = np.zeros((0, targets.shape[1]), bool)  # (c, k)
-        self.chosen: list[int] = []
-        self.free = np.ones(len(self.places), bool)
-        self.points = self.fit([], _PATH_RIDGE)
+        self.active = np.ones((n_given, targets.shape[1]), bool)  # (c, k)
+        self.chosen: list[int] = list(range(n_given))
+        self.free = np.arange(len(self.places)) >= n_given
+        self.points = self.fit(self.chosen, _PATH_RIDGE)
         self.curves: Array | None = None  # (k, p), of the cost along each column
         self.renewed = 0  # when there were so many columns
 
@@ -151,7 +162,17 @@ class _State:
             point[0] = self.start[k]
             if start is not None:
                 point[: len(start[k])] = start[k]
-            found.append(_newton(design, target, self.share, ridge, point, logistic=self.logistic))
+            free = np.ones(len(design), bool)
+            while True:  # without the columns that would get the wrong sign
+                point[~free] = 0.0
+                point[free] = _newton(design[free], target, self.share, ridge, point[free], logistic=self.logistic)
+                wrong = np.zeros(len(design), bool)
+                if self.signs is not None:
+                    wrong[1:] = point[1:] * self.signs[own] < 0
+                if not wrong.any():
+                    break
+                free &= ~wrong
+            found.append(point)
         return found
 
     def outputs(self) -> Array:
@@ -200,12 +221,15 @@ class _State:
         self.free[new] = False
         self.chosen += new
         self.points = self.fit(self.chosen, _PATH_RIDGE, self.points)
-        self._drop_wrong_signs()
+        if self.signs is not None:
+            self._drop_useless()
         return True
 
     def exchange(self) -> None:
         """Take out one column after the other, and add the best one, given the rest, instead."""
-        for place in self.chosen[:-1]:
+        for place in self.chosen[self.n_given : -1]:
+            if place not in self.chosen:  # another one has made it useless
+                continue
             kept = [n for n, other in enumerate(self.chosen) if other != place]
             self.active, self.chosen = self.active[kept], [self.chosen[n] for n in kept]
             self.free[place] = True
@@ -213,16 +237,14 @@ class _State:
             self.curves = None
             self.add(len(self.chosen) + 1)
 
-    def _drop_wrong_signs(self) -> None:
-        """Leave out columns that have lost the sign they must have, now that others are there."""
-        while self.signs is not None:
-            wrong = []
-            for k, point in enumerate(self.points):
-                own = self._own(k)
-                wrong += [place for place, value in zip(own, point[1:], strict=True) if value * self.signs[place] < 0]
-            if not wrong:
-                return
-            kept = [n for n, place in enumerate(self.chosen) if place not in wrong]
+    def _drop_useless(self) -> None:
+        """Leave out columns that no output can use with the sign they must have, now that others are there."""
+        used = np.zeros(len(self.places), bool)
+        used[: self.n_given] = True
+        for k, point in enumerate(self.points):
+            used[np.array(self._own(k), int)[point[1:] != 0]] = True
+        kept = [n for n, place in enumerate(self.chosen) if used[place]]
+        if len(kept) < len(self.chosen):
             self.active, self.chosen = self.active[kept], [self.chosen[n] for n in kept]
             self.points = self.fit(self.chosen, _PATH_RIDGE)
 

@@ -27,6 +27,7 @@ from fuzzymil.learn.choose.refine import mean_cost, move_sets
 from fuzzymil.learn.train.partition import Quota
 from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
+from fuzzymil.rules.activations import clipped
 
 _MOST_ROWS, _LEAST_ROWS = 200_000, 1_000  # of a sample
 _PER_VALUE = 100  # bytes that a search takes for each number of the sample
@@ -81,7 +82,7 @@ def affordable(points: Sequence[FrontierPoint], n_bags: int) -> tuple[FrontierPo
 def truths(bags: Bags, bases: Sequence[RuleBase]) -> Array:
     """Return how true the rules of some rule bases are in each bag, (b, r), in single precision."""
     plain = Bags(bags.instances, bags.offsets)
-    return np.hstack([infer_strengths(*base.compile(), plain).astype(np.float32) for base in bases])
+    return np.hstack([infer_strengths(*base.compile(), clipped(base, plain)).astype(np.float32) for base in bases])
 
 
 class _Still:

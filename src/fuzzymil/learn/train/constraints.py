@@ -1,4 +1,4 @@
-"""What training must respect in rules that a person wrote: order of terms, overlap, conclusions, signs of slopes."""
+"""What learning must respect: order of terms, overlap, conclusions, signs, features."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ from fuzzymil.learn.train.scaling import Scaling
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.rule import Names
 
+_TRAINING = ("conclusions", "ordered", "overlap", "signs", "stay")
+_CHOOSING = ("signs", "features")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """What training must keep of the rules it starts from.
+    """What training must keep of the rules it starts from, and what rules may be chosen.
 
-    Pass one to an estimator as ``constraints=``, together with rules as ``init=``. After every step, what left its
-    bounds is moved back to them; a model's ``active_bounds_`` lists what ended at a bound. All numbers are in the units
-    of the data. Rules that violate a constraint from the start raise an error.
+    Pass one to an estimator as ``constraints=``. One that trains takes it together with rules as ``init=``: after every
+    step, what left its bounds is moved back to them, and a model's ``active_bounds_`` lists what ended at a bound. All
+    numbers are in the units of the data. Rules that violate a constraint from the start raise an error. One that
+    chooses rules (`RuleClassifier`) takes ``signs`` and ``features``.
 
     Parameters
     ----------
@@ -47,10 +51,14 @@ class Constraints:
         root of it. None: no condition.
     signs : bool, or mapping of variable to {-1, 0, 1}
         The signs of slopes in linear conclusions. True: the slopes that are not zero keep their sign. A mapping
-        states the sign for some variables; 0 keeps their slopes at zero.
+        states the sign for some variables; 0 keeps their slopes at zero. Of chosen rules, a mapping states that the
+        output never falls (1) or never rises (-1) as values of a feature grow, in any instance, or that no rule asks
+        about it (0).
     stay : float
         Strength of a penalty on the distance from the start: ``stay / 2`` times the sum of the squared changes of all
         free parameters (locations and conclusions on standardized axes, logarithms of widths) is added to the loss.
+    features : sequence of str, optional
+        The only features that chosen rules may ask about. None: all.
 
     Examples
     --------
@@ -78,8 +86,14 @@ class Constraints:
     overlap: float | None = None
     signs: Any = False
     stay: float = 0.0
+    features: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.features is not None:
+            names = self.features
+            if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+                raise ParameterError(f"features must be None or a list of names, got {names!r:.100}.")
+            object.__setattr__(self, "features", tuple(names))
         if not isinstance(self.ordered, bool | np.bool_):
             raise ParameterError(f"ordered must be True or False, got {self.ordered!r}.")
         if self.overlap is not None and not (_is_number(self.overlap) and 0 < self.overlap <= 0.5):
@@ -100,15 +114,26 @@ class Constraints:
             raise ParameterError(f"signs must be True, False or a mapping {{'depth': 1}}, got {self.signs!r:.100}.")
 
     @classmethod
-    def of(cls, value: object) -> Constraints | None:
-        """Return the constraints that a ``constraints=`` parameter means; None if nothing is constrained."""
+    def of(cls, value: object, *, chooses: bool = False) -> Constraints | None:
+        """Return the constraints that a ``constraints=`` parameter means; None if nothing is constrained.
+
+        ``chooses``: whether they are on choosing rules, not on training; others raise an error.
+        """
         if isinstance(value, Mapping):
             for name in value:
                 known_name("constraint", name, [field.name for field in dataclasses.fields(cls)])
             value = cls(**value)
         if value is not None and not isinstance(value, Constraints):
             raise ParameterError(f"constraints must be None, Constraints(...) or a dict of them, got {value!r:.100}.")
-        return None if value == Constraints() else value
+        if value is None or value == Constraints():
+            return None
+        known, what = (_CHOOSING, "choosing rules") if chooses else (_TRAINING, "training")
+        for field in dataclasses.fields(cls):
+            if field.name not in known and getattr(value, field.name) != field.default:
+                raise ParameterError(f"constraints: {field.name} does not apply to {what}: leave it out.")
+        if chooses and value.signs is not False and not isinstance(value.signs, Mapping):
+            raise ParameterError("constraints: chosen rules take signs by feature, such as {'depth': 1}.")
+        return value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constraints as plain values."""
