@@ -35,7 +35,7 @@ from fuzzymil.rules import compile as arrays
 from fuzzymil.rules import points as scoring
 from fuzzymil.rules.cards import rules_html
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
-from fuzzymil.rules.language import source
+from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
@@ -356,6 +356,11 @@ class RuleBase:
         """The parts of the rules' premises, rule by rule: one per quantifier; one in a rule without quantifiers."""
         return tuple(part for r, rule in enumerate(self.rules) for part in parts_of(r, rule.premise))
 
+    @functools.cached_property
+    def texts(self) -> tuple[list[str], list[str]]:
+        """The text of each rule and of each part; every explanation of a bag quotes them."""
+        return source.statements(self), [printer.premise_text(part.expression) for part in self.parts]
+
     @property
     def n_rules(self) -> int:
         """Number of rules."""
@@ -366,12 +371,12 @@ class RuleBase:
         """Number of variables."""
         return len(self.variables)
 
-    @property
+    @functools.cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the variables."""
         return tuple(variable.name for variable in self.variables)
 
-    @property
+    @functools.cached_property
     def output_names(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(output.name for output in self.outputs)

@@ -350,7 +350,7 @@ def default_text(base: RuleBase, digits: int | None) -> str:
 
 def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None, *, ranges: bool = False) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
-    variables = {variable.name: variable for variable in base.variables}
+    variables = {variable.name: variable for variable in base.variables} if ranges else {}
     say = (lambda said: condition_text(variables[said.variable], said)) if ranges else None
     if max_conditions is None:
         return printer.premise_text(rule.premise, say=say)
