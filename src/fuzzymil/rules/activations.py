@@ -381,7 +381,7 @@ def _weighted_answers(
     top = np.max(log_weights, axis=1, keepdims=True)
     unit = np.where(np.isneginf(top), 0.0, top)
     weights = np.exp(log_weights - unit)  # relative to the greatest, so that tiny strengths count
-    total = np.where(fires, weights * np.where(fires, said, 0.0), 0.0).sum(axis=1)
+    total = (weights * np.where(weights > 0, said, 0.0)).sum(axis=1)  # what has no weight may stand for infinity
     with np.errstate(invalid="ignore", divide="ignore"):
         answer = total / weights.sum(axis=1) if method == "average" else total * np.exp(unit[:, 0])
     return np.where(fires.any(axis=1), answer, np.nan)
