@@ -29,6 +29,7 @@ from fuzzymil import __version__
 from fuzzymil._utils.storage import write_atomically
 
 QUESTIONS = (
+    "users",
     "epochs",
     "online",
     "attention",
