@@ -26,6 +26,8 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.cards import rules_html
 
+_SHOWN = 20  # bags in a notebook
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:
@@ -44,6 +46,10 @@ class Predictions:
     coverage : array of shape (n_bags,), or None
         How usual each bag is: the share of the training bags that are at least as unusual; see
         `fuzzymil.explain.coverage`. None for rules that were not learned.
+    ids : array of shape (n_bags,), or None
+        Ids of the bags, if they came as `Bags`.
+    classes : array of shape (n_classes,), or None
+        Classes that the probabilities are about.
     """
 
     output: Array
@@ -51,6 +57,25 @@ class Predictions:
     decisions: Array | None
     probabilities: Array | None
     coverage: Array | None
+    ids: Array | None = None
+    classes: Array | None = None
+
+    def _repr_html_(self) -> str:
+        names = () if self.probabilities is None or self.classes is None else self.classes.tolist()
+        heads = ["bag", "prediction", *(f"probability of {name}" for name in names)]
+        heads += [] if self.coverage is None else ["coverage"]
+        n_bags, ids = len(self.labels), range(len(self.labels)) if self.ids is None else self.ids.tolist()
+
+        def cells(b: int) -> list[Any]:
+            said = self.labels[b].tolist()
+            shown = [html.number(each) if isinstance(each, float) else each for each in np.atleast_1d(said).tolist()]
+            likely = [] if self.probabilities is None else [html.number(each) for each in self.probabilities[b]]
+            covered = [] if self.coverage is None else [html.number(self.coverage[b], 2)]
+            return [ids[b], ", ".join(map(str, shown)), *likely[: len(names)], *covered]
+
+        rows = [cells(b) for b in range(min(n_bags, _SHOWN))]
+        rest = [html.line(f"and {n_bags - _SHOWN:,} more bags", soft=True)] if n_bags > _SHOWN else []
+        return html.fragment(html.table("", heads, rows, n_words=2), *rest)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -180,6 +205,8 @@ class RuleModel(ABC):
             decisions=None if reading is None else reading.decision(output),
             probabilities=None if reading is None else reading.probability(output),
             coverage=coverage,
+            ids=X.ids if isinstance(X, Bags) else None,
+            classes=None if reading is None else reading.classes,
         )
 
     def predict(self, X: Any) -> Array:
