@@ -23,6 +23,7 @@ from fuzzymil import (
 )
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil.cli.plot import Kind, _curve
+from fuzzymil.datasets import make_two_concepts
 from fuzzymil.plots import ReliabilityDisplay
 from fuzzymil.report import Report, _performance, write_report
 from fuzzymil.report._performance import Basis
@@ -503,3 +504,26 @@ def test_label_that_is_no_class(model, bags):
     labels = np.where(np.arange(bags.n_bags) == 2, 5, 1)
     with pytest.raises(InputError, match=f"Bag {bags.ids[2]} has the label 5"):
         Report.of(model, bags, labels)
+
+
+def test_the_first_page_says_how_sure_which_rules_and_which_bags():
+    bags = make_two_concepts(random_state=3)[::3]
+    model = RuleClassifier(max_rules=2, random_state=0).fit(bags)
+    report = Report.of(model, bags, n_folds=2)
+    first = report.to_html().partition('<section id="summary"')[2].partition("</section>")[0]
+    assert report.frontier.evidence in first
+    assert "on bags that were held out" in first
+    for card in report.cards:
+        assert card.text in first
+    wrong = [str(bags.ids[place]) for place in np.flatnonzero(report.answers.wrong)[:3]]
+    assert all(f">{name}</a>" in first for name in wrong)
+    assert set(re.findall(r'href="#(bag-\d+)"', first)) <= set(re.findall(r'id="(bag-\d+)"', report.to_html()))
+
+
+def test_a_report_on_a_thousand_bags_is_small():
+    rng = np.random.default_rng(0)
+    names = [f"feature_{d}" for d in range(6)]
+    rules = RuleBase.from_arrays(rng.normal(size=(10, 6)), np.ones((10, 6)), np.arange(10) / 9, feature_names=names)
+    bags = Bags.from_list(list(rng.normal(size=(1000, 5, 6))), names, labels=rng.integers(0, 2, 1000))
+    model = MISugeno(rules=rules).fit(bags)
+    assert len(Report.of(model, bags, cross_validate=False).to_html()) < 1e6

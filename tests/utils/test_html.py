@@ -6,9 +6,10 @@ import html.parser
 import numpy as np
 import pytest
 
-from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase, RuleClassifier
+from fuzzymil import Bags, MIMamdani, MISugeno, RuleBase, RuleClassifier, diagnose_data
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.inference.membership import Gaussian, Triangular
+from fuzzymil.rules.editing import Diagnosis, Finding
 from fuzzymil.rules.rule import Rule, Variable
 
 HOSTILE = "</style></svg><script>alert(1)</script>\"'><img src=x onerror=alert(1)></details><!--\x1b"
@@ -65,10 +66,16 @@ def everything(name):
         "mamdani model": MIMamdani(rules=mamdani, missing="ignore").fit(bags),
         "explanation": model.explain(bags, position=0),
         "importance": model.importance(bags, n_repeats=2),
+        "predictions": model.predictions(bags),
+        "effect": model.effect(bags, f"kind{name}"),
+        "diagnosis": Diagnosis((Finding("duplicate", (1, 2), name, name),), n_rules=2, n_bags=3),
     }
 
 
-@pytest.mark.parametrize("kind", ["bags", "rules", "mamdani", "model", "mamdani model", "explanation", "importance"])
+KINDS = ("bags", "rules", "mamdani", "model", "mamdani model", "explanation", "importance", "predictions", "effect")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "diagnosis"])
 def test_names_cannot_break_out(kind):
     text = everything(HOSTILE)[kind]._repr_html_()
     page = Page(text)
@@ -150,3 +157,19 @@ def test_rules_show_themselves_without_print():
     assert repr(rules) == f"RuleBase(2 rules, 1 feature)\n{rules}"
     many = RuleBase.from_arrays(np.arange(60.0)[:, None], np.ones((60, 1)), np.arange(60))
     assert repr(many).endswith("... (20 more lines)")
+
+
+def test_predictions_effects_and_diagnoses_are_tables():
+    bags = Bags.from_list([[[float(b % 2)], [0.1]] for b in range(24)], labels=np.arange(24) % 2, feature_names=["x"])
+    model = RuleClassifier(random_state=0).fit(bags)
+    found = model.predictions(bags)
+    text = " ".join(Page(found._repr_html_()).texts)
+    for said in ("probability of 1", f"{found.probabilities[3, 1]:.3f}", "and 4 more bags"):
+        assert said in text
+    effect = model.effect(bags, "x")
+    text = " ".join(Page(effect._repr_html_()).texts)
+    assert f"{effect.curves[0].all_instances[-1]:.3f}" in text
+    diagnosis = diagnose_data(bags)
+    text = " ".join(Page(diagnosis._repr_html_()).texts)
+    assert " ".join(diagnosis.verdict) in text
+    assert "majority class" in text

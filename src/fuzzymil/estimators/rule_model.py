@@ -28,6 +28,8 @@ from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import asked_of_instances, infer_output
 from fuzzymil.rules.cards import rules_html
 
+_SHOWN = 20  # bags in a notebook
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Predictions:
@@ -114,6 +116,23 @@ class Predictions:
         if self.witnesses is not None:
             table["witness"] = np.array([None if each is None else each.instance for each in self.witnesses], object)
         return table
+
+    def _repr_html_(self) -> str:
+        names = () if self.probabilities is None or self.classes is None else self.classes.tolist()
+        heads = ["bag", "prediction", *(f"probability of {name}" for name in names)]
+        heads += [] if self.coverage is None else ["coverage"]
+        n_bags, ids = len(self.labels), self.ids.tolist()
+
+        def cells(b: int) -> list[Any]:
+            said = self.labels[b].tolist()
+            shown = [html.number(each) if isinstance(each, float) else each for each in np.atleast_1d(said).tolist()]
+            likely = [] if self.probabilities is None else [html.number(each) for each in self.probabilities[b]]
+            covered = [] if self.coverage is None else [html.number(self.coverage[b], 2)]
+            return [ids[b], ", ".join(map(str, shown)), *likely[: len(names)], *covered]
+
+        rows = [cells(b) for b in range(min(n_bags, _SHOWN))]
+        rest = [html.line(f"and {n_bags - _SHOWN:,} more bags", soft=True)] if n_bags > _SHOWN else []
+        return html.fragment(html.table("", heads, rows, n_words=2), *rest)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)

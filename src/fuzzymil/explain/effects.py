@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
+from fuzzymil._utils.drawings import bar
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
 from fuzzymil.bags import Bags
 from fuzzymil.explain._explain import Reading
@@ -97,8 +99,32 @@ class Effect:
         about = ", ".join(curve.name for curve in self.curves)
         return f"Effect({self.feature!r} on {about}: {len(self.values)} values, {self.n_bags} bags)"
 
+    def _rows(self) -> list[int]:
+        """Return the positions of about ten values to write down, all categories among them."""
+        n = len(self.values)
+        least = n if self.variable.categories else min(n, 11)
+        return sorted(set(np.linspace(0, n - 1, least).round().astype(int).tolist()))
+
+    def _repr_html_(self) -> str:
+        what = "probability of" if self.classifies else "predicted"
+        tables = []
+        for curve in self.curves:
+            every = np.concatenate([curve.all_instances, curve.one_instance])
+            ends = (min(0.0, float(every.min())), 1.0 if self.classifies else max(0.0, float(every.max())))
+            rows = [
+                [
+                    self.shown[n],
+                    *(part for side in ("all_instances", "one_instance") for part in _drawn(curve, side, n, ends)),
+                ]
+                for n in self._rows()
+            ]
+            heads = [self.variable.title, "", "all instances", "", "one instance"]
+            tables.append(html.table(f"{what} {curve.name}", heads, rows))
+        mean = ", ".join(html.number(each) for each in self.mean)
+        return html.fragment(*tables, html.line(f"Means over {self.n_bags:,} bags; as they are: {mean}.", soft=True))
+
     def __str__(self) -> str:
-        rows = np.unique(np.linspace(0, len(self.values) - 1, min(len(self.values), 11)).round().astype(int))
+        rows = self._rows()
         texts = [self.shown[n] for n in rows]
         wide = max(map(len, [self.feature, *texts]))
         blocks = []
@@ -128,6 +154,12 @@ class Effect:
                 for curve in self.curves
             ],
         }
+
+
+def _drawn(curve: EffectCurve, side: str, n: int, ends: tuple[float, float]) -> tuple[Any, str]:
+    """Return a mean prediction as a bar and as a number."""
+    value = float(getattr(curve, side)[n])
+    return bar(value, *ends).svg, html.number(value)
 
 
 def effect(

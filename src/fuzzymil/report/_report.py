@@ -13,9 +13,10 @@ from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.estimators import Fold, MIMamdani
 from fuzzymil.estimators.base import Learner
 from fuzzymil.explain import Explanation
+from fuzzymil.plots import FrontierDisplay
 from fuzzymil.report import html
 from fuzzymil.report._answers import Answers, Progress, answers_of
-from fuzzymil.report._performance import Groups, Performance, cross_validate_model, measure_model
+from fuzzymil.report._performance import Groups, Performance, cross_validate_model, figure_svg, measure_model
 from fuzzymil.report._sections import (
     Matters,
     RuleUse,
@@ -71,7 +72,7 @@ class Report:
         cross_validate: bool = True,
         n_folds: int = 10,
         held_out: bool = False,
-        max_bags: int = 200,
+        max_bags: int = 100,
         random_state: Any = 0,
         progress: Progress | None = None,
         pos_label: Any = None,
@@ -135,11 +136,21 @@ class Report:
             explanations=explanations,
         )
 
+    @property
+    def frontier(self) -> Any:
+        """What held-out bags said of rule bases of other sizes, if the rules were chosen among these."""
+        return getattr(self.answers.model, "frontier_", None)
+
+    def sizes(self) -> bytes:
+        """Draw the frontier."""
+        return figure_svg(FrontierDisplay(self.frontier).plot)
+
     def to_html(self) -> str:
         """Return the page: a single HTML file that loads nothing else."""
         return html.render(
             "report.html",
             report=self,
+            frontier=self.frontier,
             n_estimators=len(self.answers.members),
             data=data_facts(self.answers),
             rules=rules_facts(self.answers, self.cards),

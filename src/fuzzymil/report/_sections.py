@@ -43,6 +43,7 @@ _EFFECTS = 6
 _POINTS = 31
 _SHOWN = 15  # features, and rules
 _OF_NORMALIZED = ("contradiction", "uncovered bags")
+_LOOK = 6  # bags on the first page
 _FEATURED = 3  # of the most certain bags, and as many of the least certain
 _LIBRARIES = ("jax", "numpy", "optax", "scikit-learn", "scipy")
 _LONGEST_VALUE = 160
@@ -388,6 +389,9 @@ def bags_facts(answers: Answers, explanations: Mapping[int, Explanation]) -> dic
         filters |= {f"as-{k}": f"predicted {label(name)}" for k, name in enumerate(answers.classes)}
     return {
         "cards": cards,
+        "look": ([card for card in order[::-1] if card["wrong"]] + [card for card in order if not card["wrong"]])[
+            :_LOOK
+        ],
         "n_bags": answers.bags.n_bags,
         "featured": {"Least certain": order[:n_least], "Most certain": order[n_least:][::-1][:_FEATURED]},
         "certainty": _certainty(answers),

@@ -1,5 +1,6 @@
 """What the pictures say is what the library computes."""
 
+import numpy as np
 import pytest
 
 from fuzzymil.bags import Bags
@@ -156,3 +157,35 @@ def test_every_view_follows_the_number_of_rules(opened):
     assert window.session.document.rules.n_rules == model.frontier_[-1].rules.n_rules
     window.edited(lambda: window.page.keyboard.press("Control+z"))
     assert window.session.document.rules == model.rules_
+
+
+def test_the_bags_that_are_listed_are_downloaded(opened):
+    window = opened()
+    window.open("bags")
+    window.key("sort-score").click()
+    window.key("Which bags-wrong").click()
+    with window.page.expect_download() as download:
+        window.key("download-bags").click()
+    head, *rows = download.value.path().read_text(encoding="utf-8").splitlines()
+    case = window.session.case
+    wrong = case.decisions != case.labels
+    expected = sorted(zip(case.scores[wrong].tolist(), case.data.ids[wrong].tolist(), strict=True))
+    assert head.split(",")[:4] == ["bag", "label", "decision", "score"]
+    found = [(float(row.split(",")[3]), row.split(",")[0]) for row in rows]
+    assert [score for score, _ in found] == [score for score, _ in expected]
+    assert set(found) == set(expected)
+
+
+def test_the_threshold_at_which_mistakes_cost_least(opened):
+    window = opened()
+    window.open("validation")
+    window.key("price-missed").fill("5")
+    window.key("price-missed").press("Enter")
+    case = window.session.case
+    scores, truth = case.scores, case.labels == "positive"
+    places = np.concatenate([np.unique(scores) + 1e-9, [scores.min() - 1]])
+    cost = [5 * (truth & (scores <= at)).sum() + (~truth & (scores > at)).sum() for at in places]
+    window.edited(window.key("cheapest").click)
+    decided = scores > window.session.document.threshold
+    assert 5 * (truth & ~decided).sum() + (~truth & decided).sum() == min(cost)
+    window.page.locator("[data-key=cost-now]", has_text=f"now {min(cost)}, least {min(cost)}").wait_for()

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
 
+from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import listed
 from fuzzymil.bags import Bags
@@ -189,6 +190,18 @@ class DataDiagnosis:
             ).rstrip()
             for pairs in (list(zip(row, widths, strict=True)) for row in rows)
         ]
+
+    def _repr_html_(self) -> str:
+        columns = list(self.methods[0].measures) if self.methods else []
+        rows = [[each.name, *(_cell(name, each.measures[name]) for name in columns)] for each in self.methods]
+        heads = ["rules and baselines", *(_HEADINGS.get(name, name) for name in columns)]
+        return html.fragment(
+            *map(html.line, self.facts().split("\n")),
+            html.line(html.element("b", " ".join(self.verdict))),
+            *(html.line(f"Warning: {each}") for each in self.warnings),
+            *([html.table("Held-out results", heads, rows)] if rows else []),
+            html.element("pre", "\n".join(self._shown)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; rules as text."""

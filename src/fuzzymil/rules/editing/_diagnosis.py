@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from fuzzymil._utils import html
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil._utils.text import quantity
@@ -70,6 +71,12 @@ class Diagnosis(Sequence[Finding]):
                 f"{kind:{width}}  {message} {advice}", 110, subsequent_indent=" " * (width + 2), break_long_words=False
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        title = str(self).split("\n", 1)[0]
+        rows = [[each.kind, each.message, each.advice] for each in self.findings]
+        heads = ["finding", "details", "advice"]
+        return html.fragment(html.line(title), *([html.table("", heads, rows, n_words=3)] if rows else []))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

@@ -6,6 +6,7 @@ import { clipped, empty, segmented } from "../fields.js";
 import { icon } from "../icons.js";
 import { counted, degree, show, signed } from "../numbers.js";
 import { Table } from "../table.js";
+import { downloadTable } from "../transfer.js";
 import { unreadable } from "../unreadable.js";
 
 /**
@@ -39,6 +40,18 @@ export function bagsView(studio) {
     { type: "button", onclick: () => studio.open("viewer") },
     icon("viewer"),
     "Open in the viewer",
+  );
+  const fetch = h(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      "aria-label": "Download these bags as CSV",
+      title: "Download the bags that are listed, in this order, as CSV",
+      "data-key": "download-bags",
+      onclick: () => downloadRows(),
+    },
+    icon("download"),
   );
   const labels = (/** @type {Row} */ row) => (row.label === null ? "–" : clipped(String(row.label), 40));
   /** @type {import("../table.js").Column<Row>[]} */
@@ -143,11 +156,21 @@ export function bagsView(studio) {
   const content = h(
     "div",
     { class: "columns bags-columns" },
-    h("section", { class: "pane", "aria-label": "Table of bags" }, h("header", null, tools, found), table.element),
+    h("section", { class: "pane", "aria-label": "Table of bags" }, h("header", null, tools, found, fetch), table.element),
     h("section", { class: "pane", "aria-label": "Explanation" }, h("header", null, heading, viewer), why),
   );
   const nothing = h("div", { class: "grow" });
   const element = h("section", null, content, nothing);
+
+  /** What the table lists now, with all digits. */
+  function downloadRows() {
+    const keys = /** @type {(keyof Row)[]} */ (["id", "label", "decision", "score", "probability", "right", "error", "n"]);
+    const known = keys.filter((key) => table.rows.some((row) => row[key] !== null));
+    const names = { id: "bag", n: "instances" };
+    const head = known.map((key) => (key === "id" || key === "n" ? names[key] : key));
+    const name = `${studio.state.name.replace(/[^\p{L}\p{N} _-]/gu, "").slice(0, 60) || "rules"}-predictions.csv`;
+    downloadTable(studio.element, name, [head, ...table.rows.map((row) => known.map((key) => row[key]))]);
+  }
 
   function drawTools() {
     const options = [

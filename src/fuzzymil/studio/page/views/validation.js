@@ -14,6 +14,7 @@ export function validationView(studio) {
   let seen = null;
   /** @type {number | null} while the slider is moved */
   let tried = null;
+  const prices = { missed: 1, alarm: 1 };
 
   const titles = { decided: h("h3", null, "Decisions"), curve: h("h3", null, "Ranking and threshold") };
   const decided = h("div", { class: "body" });
@@ -152,6 +153,60 @@ export function validationView(studio) {
     return { matrix, accuracy: (matrix[0][0] + matrix[1][1]) / seen.scores.length };
   }
 
+  /** The threshold at which mistakes cost least on these bags, and that cost. */
+  function cheapest() {
+    const order = seen.scores.map((/** @type {number} */ score, /** @type {number} */ b) => ({ score, own: seen.truth[b] }));
+    order.sort((/** @type {any} */ a, /** @type {any} */ b) => b.score - a.score);
+    let cost = prices.missed * order.filter((/** @type {any} */ each) => each.own).length;
+    let best = { threshold: order[0].score + 1, cost };
+    order.forEach((/** @type {any} */ each, /** @type {number} */ n) => {
+      cost += each.own ? -prices.missed : prices.alarm;
+      const next = order[n + 1]?.score ?? each.score - 1;
+      if (cost < best.cost && next < each.score) best = { threshold: (each.score + next) / 2, cost };
+    });
+    return best;
+  }
+
+  /** What the mistakes cost: a positive bag that is missed, and another one that is taken for positive. */
+  function costs() {
+    if (!seen.scores || studio.state.outputs.length > 1) return null;
+    const place = seen.classes.indexOf(seen.positive);
+    const { matrix } = confusion();
+    const now = prices.missed * matrix[place][1 - place] + prices.alarm * matrix[1 - place][place];
+    const best = cheapest();
+    const price = (/** @type {"missed" | "alarm"} */ key, /** @type {string} */ label) =>
+      numberField({
+        label,
+        key: `price-${key}`,
+        value: prices[key],
+        changed: (value) => {
+          prices[key] = Math.max(0, value);
+          drawDecisions();
+        },
+      });
+    const name = clipped(seen.positive, 20);
+    return h(
+      "div",
+      { class: "row small" },
+      `A missed ${name} costs`,
+      price("missed", `Cost of a missed ${name}`),
+      "a false one",
+      price("alarm", `Cost of a false ${name}`),
+      h("span", { "data-key": "cost-now" }, `now ${show(now, 6)}, least ${show(best.cost, 6)}`),
+      best.cost < now &&
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            "data-key": "cheapest",
+            onclick: () => studio.edit("set_threshold", { threshold: best.threshold }),
+          },
+          `Threshold ${show(best.threshold, 3)}`,
+        ),
+    );
+  }
+
   function drawDecisions() {
     const { matrix, accuracy } = confusion();
     const totals = matrix.map((/** @type {number[]} */ row) => row.reduce((sum, count) => sum + count, 0));
@@ -197,6 +252,7 @@ export function validationView(studio) {
           ),
         ),
       ),
+      costs(),
       seen.unknown?.length > 0 &&
         h("p", { class: "small high" }, `Labels without an output: ${clipped(seen.unknown.join(", "), 120)}.`),
     );
