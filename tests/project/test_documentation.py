@@ -184,3 +184,27 @@ def test_benchmark_figures_in_the_readme_are_those_of_the_page():
     told = re.findall(r"\d\d\.\d(?=%)", results)
     assert len(told) >= 4
     assert set(told) <= set(re.findall(r"\d\d\.\d", PAGES["benchmarks.md"]))
+
+
+def test_accuracies_in_the_gallery_are_those_of_its_pages():
+    gallery = PAGES["tutorials/index.md"]
+    rows = re.findall(r"^\| \[[^]]+\]\((\w+\.md)\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", gallery, re.MULTILINE)
+    assert len(rows) >= 7
+    for page, *told in rows:
+        shown = dict(re.findall(r"^(rules|forest|attention): ([\d.]+)$", PAGES[f"tutorials/{page}"], re.MULTILINE))
+        for method, value in zip(("rules", "forest", "attention"), told, strict=True):
+            assert value.startswith(shown[method].removesuffix("...")), (page, method)
+
+
+def test_the_gallery_shows_a_picture_of_every_tutorial_on_its_first_screen():
+    for page, text in PAGES.items():
+        if page.startswith("tutorials/") and page != "tutorials/index.md":
+            first = text[: text.index("\n## ")] if "\n## " in text else text
+            (picture,) = re.findall(r"^!\[[^]]+\]\(\.\./figures/([\w.-]+)\)", first, re.MULTILINE)
+            assert f"(../figures/{picture})]({page.removeprefix('tutorials/')})" in PAGES["tutorials/index.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_on_the_page_are_small(page):
+    for picture in set(re.findall(r"\]\((?:\.\./)?(figures/[\w./-]+\.(?:svg|png))", PAGES[page])):
+        assert (ROOT / "docs" / picture).stat().st_size < 150_000
