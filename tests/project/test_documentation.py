@@ -162,6 +162,23 @@ def test_the_reference_has_every_public_name():
     }
 
 
+def documented(kind):
+    """Names of the methods and properties of a class that this library documents."""
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        found = getattr(found, "fget", None) or getattr(found, "__func__", found)
+        if not name.startswith("_") and found.__doc__ and getattr(found, "__module__", "").startswith("fuzzymil"):
+            yield name
+
+
+def test_members_in_an_order_of_our_own_are_complete():
+    page = PAGES["reference/estimators.md"]
+    listed = re.findall(r"^::: (\S+)\n    options:\n      members: \[([^]]+)\]", page, re.MULTILINE)
+    assert len(listed) >= 4
+    for name, members in listed:
+        assert {*re.split(r",\s+", members)} | {"score"} == {*documented(resolve(name))} | {"score"}, name
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_private_module_is_on_the_page(page):
     assert not re.findall(r"fuzzymil(?:\.\w+)*\._\w+", PAGES[page])
