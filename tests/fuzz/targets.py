@@ -189,6 +189,64 @@ def _check_npy(content, folder):
     return True
 
 
+def _slides(folder):
+    """Files with features and positions: ``.npz``, plain and packed."""
+    found = []
+    for save in (np.savez, np.savez_compressed):
+        stream = io.BytesIO()
+        save(stream, features=np.arange(6.0).reshape(3, 2), coords=np.arange(6).reshape(3, 2))
+        found.append(stream.getvalue())
+    return found
+
+
+def _check_slides(content, folder):
+    inner = folder / "slides"
+    inner.mkdir(exist_ok=True)
+    (inner / "a.npz").write_bytes(content)
+    return read_bags(inner).n_bags == 1
+
+
+def _hdf5(folder):
+    import h5py
+
+    found = []
+    for settings in ({}, {"chunks": (2, 2), "compression": "gzip"}):
+        with h5py.File(folder / "seed.h5", "w") as file:
+            file.create_dataset("features", data=np.arange(6.0).reshape(3, 2), **settings)
+            file["coords"] = np.arange(6).reshape(3, 2)
+        found.append((folder / "seed.h5").read_bytes())
+    (folder / "seed.h5").unlink()
+    return found
+
+
+def _excel(folder):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["bag", "label", "width"], ["b1", 0, 1.5], ["b1", 0, 2], ["b2", 1, None]):
+        book.active.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return [stream.getvalue()]
+
+
+def _lists(folder):
+    return [b"slide,tumour\n" + b"".join(f"b{b},{b % 2}\n".encode() for b in range(len(BAGS)))]
+
+
+def _check_list(content, folder):
+    """Read labels from another file; whoever has one is in it."""
+    (folder / "labels.csv").write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = _labeled().with_labels(dict.fromkeys(_labeled().ids.tolist(), 0))
+        write_bags(found, folder / "bags.csv")
+        read = read_bags(folder / "bags.csv", labels=folder / "labels.csv", unlabeled="drop")
+    if any(str(name) not in content.decode("utf-8-sig") for name in read.ids):
+        raise SilentDifferenceError("a bag got a label that is not in the file")
+    return True
+
+
 # ---------------------------------------------------------------- models, rules, checkpoints
 
 
@@ -508,6 +566,10 @@ TARGETS = {
     "mat": Target(_mat, mutate_bytes, _check_bags("a.mat")),
     "parquet": Target(_written("a.parquet"), mutate_bytes, _check_bags("a.parquet")),
     "npy": Target(_npy, mutate_bytes, _check_npy),
+    "slides.npz": Target(_slides, mutate_bytes, _check_slides),
+    "hdf5": Target(_hdf5, mutate_bytes, _check_bags("a.h5")),
+    "excel": Target(_excel, mutate_bytes, _check_bags("a.xlsx")),
+    "labels": Target(_lists, mutate_text, _check_list),
     "model": Target(_golden("fuzzymil.model"), mutate_json, _check_model),
     "rules.json": Target(_rule_documents, mutate_json, _check_rules("rules.json")),
     "rules": Target(_texts, mutate_text, _check_text),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal, overload
 
@@ -24,10 +25,12 @@ from fuzzymil._utils.errors import (
     UnusedColumnsWarning,
     described,
     did_you_mean,
+    known_name,
     warn_user,
 )
 from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
+from fuzzymil.bags.labels import UNLABELED, complete_rows, labeled_bags, labels_of_bags
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words
 
 NO_TABLE = (
@@ -132,12 +135,13 @@ class Bags:
         bags: Iterable[Any],
         feature_names: Iterable[str] | None = None,
         *,
-        labels: npt.ArrayLike | None = None,
+        labels: Any = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
         """Create bags from a list with one 2-D array per bag.
 
         A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
+        ``labels`` has one label per bag, or is a data frame for `with_labels`.
 
         Examples
         --------
@@ -157,7 +161,10 @@ class Bags:
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _input.shared_names(items, known)
-        return cls(_input.stack(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        table = arrays.column_names(labels) is not None
+        rows, own = _input.stack(parts), None if table else labels
+        made = cls(rows, offsets, ids=ids, feature_names=feature_names, labels=own)
+        return made.with_labels(labels) if table else made
 
     @classmethod
     def from_long(
@@ -165,7 +172,7 @@ class Bags:
         X: npt.ArrayLike,
         bag_ids: npt.ArrayLike,
         *,
-        labels: npt.ArrayLike | None = None,
+        labels: Any = None,
         instance_labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
         columns: Columns | None = None,
@@ -173,7 +180,8 @@ class Bags:
     ) -> Bags:
         """Create bags from an array with one row per instance and the bag id of each row, in any order.
 
-        Bags are ordered by their first row. ``labels`` has one label per row; labels must agree within a bag.
+        Bags are ordered by their first row. ``labels`` has one label per row, and labels must agree within a bag; or it
+        is a data frame for `with_labels`.
         ``columns`` and ``source`` are those of `Bags`, with one entry per row.
 
         Examples
@@ -191,11 +199,12 @@ class Bags:
         order = np.argsort(bag_of_row, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
+        table, labels = (labels, None) if arrays.column_names(labels) is not None else (None, labels)
         if labels is not None:
             labels = _input.constant_within(_input.column(labels, n_rows, "labels", "rows"), bag_of_row, ids, where)
         if instance_labels is not None:
             instance_labels = _input.column(instance_labels, n_rows, "instance labels", "rows")[order]
-        return cls(
+        found = cls(
             instances[order],
             offsets,
             ids=ids,
@@ -205,6 +214,7 @@ class Bags:
             columns=columns,
             source=None if source is None else source.take(order),
         )
+        return found if table is None else found.with_labels(table)
 
     @classmethod
     def from_frame(
@@ -214,6 +224,8 @@ class Bags:
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
         *,
+        labels: Any = None,
+        unlabeled: str | None = None,
         instance_label: Hashable | None = None,
         drop: Sequence[Hashable] = (),
         categorical: Sequence[Hashable] = (),
@@ -241,6 +253,11 @@ class Bags:
             Label of the bag, repeated on each of its rows.
         features : columns, optional
             Use only these. Default: all other columns.
+        labels : data frame, Series or mapping, optional
+            Labels that are not in the frame, for `with_labels`; ``label`` is then a column of this table.
+        unlabeled : {"error", "drop", "keep"}, optional
+            What to do about bags without a label: raise an error (the default with ``labels``), leave them out, or keep
+            them (otherwise the default): a fit then refuses them.
         instance_label : column, optional
             Labels of single instances, where they are known; see `LabeledInstances`.
         drop : columns
@@ -271,10 +288,17 @@ class Bags:
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
+        chosen = unlabeled or ("keep" if labels is None else "error")
+        options = ColumnOptions.of(
+            features, drop, categorical, date, exclude_text, keep, decimal, thousands, unlabeled=chosen
+        )
         if columns is not None and not isinstance(columns, Columns):
             raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
-        return bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
+        own = None if labels is not None else label
+        found = bags_of_table(Table.from_frame(frame, bag, own, instance_label, options), options, columns)
+        if labels is None:
+            return found
+        return found.with_labels(labels, label=label, unlabeled=chosen)
 
     @classmethod
     def from_padded(
@@ -537,7 +561,46 @@ class Bags:
         inside = f"row {row - self.offsets[bag]} of the bag{place}"
         return f"Feature {self.names[feature]!r} of bag {self.ids[bag]!s}, {inside},"
 
-    # ------------------------------------------------------------------ other features
+    # ------------------------------------------------------------------ other labels and features
+
+    def with_labels(
+        self, labels: Any, *, label: Hashable | None = None, bag: Hashable | None = None, unlabeled: str = "error"
+    ) -> Bags:
+        """Return these bags with the labels in a table that has one row per bag, in any order.
+
+        Labels that belong to no bag are listed in a warning.
+
+        Parameters
+        ----------
+        labels : data frame, Series or mapping
+            A Series has the ids of the bags as its index, a mapping as its keys.
+        label : column, optional
+            Column of the labels. Default: the only one besides the ids, or one called ``label``, ``class``, ...
+        bag : column, optional
+            Column of the ids. Default: the one that has most of them.
+        unlabeled : {"error", "drop", "keep"}, default "error"
+            What to do about bags without a label: raise an error, leave them out with a warning, or keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> slides = pd.DataFrame({"slide": ["B2", "A7"], "tumour": ["no", "yes"]})
+        >>> bags = Bags.from_list([[[0.0], [1.0]], [[2.0]]], ids=["A7", "B2"])
+        >>> bags.with_labels(slides).labels.tolist()
+        ['yes', 'no']
+        >>> bags.with_labels({"A7": 1}, unlabeled="keep").labels.tolist()
+        [1.0, nan]
+        """
+        known_name("value of unlabeled", unlabeled, UNLABELED)
+        found, without, name = labels_of_bags(self.ids, labels, label, bag)
+        return self._labeled(found, without, unlabeled, name)
+
+    def _labeled(self, labels: Array, without: Array, unlabeled: str, name: str) -> Bags:
+        found, kept = labeled_bags(self.ids, labels, without, unlabeled)
+        bags = self if len(kept) == self.n_bags else self[kept]
+        source = None if bags.source is None else replace(bags.source, label=name)
+        same = {each: getattr(bags, each) for each in ("ids", "instance_labels", "feature_names", "columns")}
+        return Bags(bags._stored, bags.offsets, **same, labels=found, source=source)
 
     def with_features(self, instances: npt.ArrayLike, columns: Columns) -> Bags:
         """Return the same bags with other features.
@@ -822,8 +885,14 @@ def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Co
     instances, known, source = features_of(table, options, columns)
     if source.unused and not options.exclude_text:
         warn_user(unused_in_words(source.unused), UnusedColumnsWarning)
-    labels = {"labels": table.label, "instance_labels": table.instance_label}
-    return Bags.from_long(instances, table.bag, columns=known, source=source, **labels)
+    labels, without = table.label, None
+    if labels is not None and table.unlabeled is not None and table.unlabeled.any():
+        labels, without = complete_rows(labels, table.unlabeled, arrays.codes(table.bag), table.source.where)
+    truth = {"labels": labels, "instance_labels": table.instance_label}
+    bags = Bags.from_long(instances, table.bag, columns=known, source=source, **truth)
+    if without is None:
+        return bags
+    return bags._labeled(np.asarray(bags.labels), without, options.unlabeled, source.label)
 
 
 def _decode(column: Column, values: Array) -> Array:

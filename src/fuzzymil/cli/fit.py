@@ -73,7 +73,9 @@ def fit(
     fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
     """
     chosen, init = learner.parameters, learner.init
-    check_target(output, data, None if init is None else Path(init))  # --continue may write over its own model
+    check_target(
+        output, data, reading.labels, None if init is None else Path(init)
+    )  # --continue may write over its own model
     if checkpoint is not None:
         check_folder(checkpoint, "--checkpoint")
     if resumed is not None and (learner.pos_label is not None or learner.method is not Method.rules):

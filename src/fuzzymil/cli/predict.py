@@ -47,7 +47,7 @@ def predict(
     cat new.csv | fuzzymil predict model.json - > predictions.csv
     fuzzymil predict tipper.fis meals.csv
     """
-    check_target(output, model, data)
+    check_target(output, model, data, reading.labels)
     check_apart(model, data)
     if holds_rules(model):
         tables = RuleFile(read_all_rules(model)[0]).tables(data, Columns.of(reading))
@@ -67,7 +67,9 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
 
     ``witness`` says whether each bag's most influential row is shown, as "facts" or in "words".
     """
-    from fuzzymil._utils.arrays import concatenate
+    import numpy as np
+
+    from fuzzymil._utils.arrays import concatenate, missing
 
     known: list[tuple[Array, Array]] = []
     n_bags = n_unlike = 0
@@ -75,8 +77,8 @@ def _tables(model: Any, parts: Iterable[Bags], witness: str | None = None) -> It
         found = model.predictions(bags)
         n_bags += bags.n_bags
         n_unlike += 0 if found.coverage is None else int((found.coverage == 0).sum())
-        if bags.labels is not None:
-            known.append((found.labels, bags.labels))
+        if bags.labels is not None and not (unknown := missing(bags.labels)).all():
+            known.append((found.labels[~unknown], np.array(bags.labels[~unknown].tolist())))
         table = _table(model, bags, found)
         if witness is not None:
             table["witness"] = [_witness(each, witness) for each in model.explain_many(bags)]

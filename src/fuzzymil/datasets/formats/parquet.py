@@ -314,7 +314,10 @@ class _Tables:
         columns: dict[str, Any] = {
             name: (np.concatenate if name in numeric else join)(parts.pop(name)) for name in names
         }
-        for role, what in ((roles.bag, "bag id"), (roles.label, "label")):
+        without = None
+        if roles.label is not None and roles.options.unlabeled != "error":
+            without = _is_missing(columns[roles.label])
+        for role, what in ((roles.bag, "bag id"), (roles.label if without is None else None, "label")):
             if role is not None:
                 self.check_present(columns[role], start, what)
         bag, label, truth = (
@@ -325,7 +328,7 @@ class _Tables:
             for name in roles.features
         }
         ids = np.arange(start + 1, end + 1) if bag is None else bag
-        return Table(series, ids, label, truth, Source(np.arange(start, end), label=roles.label or ""))
+        return Table(series, ids, label, truth, Source(np.arange(start, end), label=roles.label or ""), without)
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
@@ -355,7 +358,7 @@ def _files_of(file: DataFile) -> list[DataFile]:
     """Return the file, or the Parquet files of a folder sorted by name."""
     if not file.is_folder:
         return [file]
-    found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    found = [path for path in file.members if path.suffix.lower() in (".parquet", ".pq")]
     found = [path for path in found if not path.name.startswith((".", "_"))]  # metadata of other programs
     if not found:
         raise file.error("contains no .parquet files: pass a file or another folder")
@@ -469,6 +472,21 @@ def column_names(file: DataFile) -> list[str]:
     first = _files_of(file)[0]
     with _open(first) as found:
         return _names_of(first, found)
+
+
+def columns_of(file: DataFile) -> dict[str, Array]:
+    """Return all columns of a small table."""
+    with _open(file) as found:
+        names, n_bytes = _names_of(file, found), 0
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    with _open(file, names) as found:
+        for batch in found.iter_batches(BATCH):
+            batch.validate(full=True)
+            n_bytes += _PER_TEXT * batch.num_rows * len(names) + sum(map(_n_characters, batch.columns))
+            file.require(_TEXT_COPIES * n_bytes, "is large for a list of labels")
+            for name, column in zip(names, batch.columns, strict=True):
+                columns[name] += _decode(column).to_pylist()
+    return {name: np.array([*values, None], object)[:-1] for name, values in columns.items()}
 
 
 def read_parquet(
