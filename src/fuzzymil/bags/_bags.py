@@ -28,6 +28,7 @@ from fuzzymil._utils.errors import (
     known_name,
     warn_user,
 )
+from fuzzymil._utils.text import quantity
 from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
 from fuzzymil.bags.labels import UNLABELED, complete_rows, labeled_bags, labels_of_bags
@@ -35,7 +36,8 @@ from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, featur
 
 NO_TABLE = (
     "This needs a table with one row per sample, but bags have several instances: wrap a transformer of rows in "
-    "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging."
+    "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging. "
+    "In place of permutation_importance, use model.importance(bags), and of partial dependence, model.effect."
 )
 
 _AT_ONCE = 1 << 23  # numbers of sparse instances that are made dense at once
@@ -462,10 +464,10 @@ class Bags:
     def __repr__(self) -> str:
         sizes = self.sizes
         low, high = int(sizes.min()), int(sizes.max())
-        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
+        span = f"{quantity(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
         return (
-            f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
-            f"{_count(self.n_features, 'feature')}, {span})"
+            f"Bags({quantity(self.n_bags, 'bag')}, {quantity(self.n_instances, 'instance')}, "
+            f"{quantity(self.n_features, 'feature')}, {span})"
         )
 
     # ------------------------------------------------------------------ bags and rows
@@ -803,10 +805,6 @@ class Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 # ---------------------------------------------------------------------- conversion
 
 
@@ -916,7 +914,7 @@ def _label_counts(labels: Array) -> str:
     counts = Counter(labels.tolist())
     if len(counts) > _LABELS and labels.dtype.kind in "iuf":
         return f"numbers from {labels.min():.4g} to {labels.max():.4g}, mean {labels.mean():.4g}"
-    shown = [f"{name} ({count:,} bag{'' if count == 1 else 's'})" for name, count in counts.most_common(_LABELS)]
+    shown = [f"{name} ({quantity(count, 'bag')})" for name, count in counts.most_common(_LABELS)]
     return ", ".join(shown) + (f" and {len(counts) - _LABELS} more" if len(counts) > _LABELS else "")
 
 

@@ -204,7 +204,8 @@ def _check_file(path: Path, what: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: pass the {what} file.")
     if not path.exists():
-        advice = " Create a model with fuzzymil fit." if what == "model" else ""
+        names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        advice = did_you_mean(path.name, names) or (" Create a model with fuzzymil fit." if what == "model" else "")
         raise InputError(f"File not found: {path}.{advice}")
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path} is empty: pass a {what} file written by fuzzymil fit.")

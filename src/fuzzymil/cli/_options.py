@@ -58,6 +58,17 @@ OfClass = Annotated[
     str | None,
     option("CLASS", "The class to show (default: of two, the positive one; of several, all or the first).", "--class"),
 ]
+CostMiss = Annotated[
+    float | None,
+    option(
+        "NUMBER",
+        "Of two classes: how many times as much it costs to miss the positive class as to see it where it is not. It "
+        "is predicted from a probability of 1 / (1 + NUMBER).",
+        min=0.0,
+        panel="Decisions",
+        show_default=False,
+    ),
+]
 AsJson = Annotated[bool, option(None, "Print the result as JSON.", "--json")]
 Seed = Annotated[int, option("NUMBER", "Random seed.", min=0)]
 

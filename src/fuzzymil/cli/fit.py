@@ -13,6 +13,7 @@ import typer
 
 from fuzzymil._utils.errors import EvidenceWarning, InterruptedTrainingWarning, ParameterError
 from fuzzymil._utils.storage import kept_until_saved
+from fuzzymil._utils.text import quantity
 from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
@@ -56,6 +57,18 @@ def fit(
     stream: Annotated[
         bool, option(None, "Read a Parquet file in parts, for data larger than memory.", "--stream", panel="Data")
     ] = False,
+    calibrate: Annotated[
+        float | None,
+        option(
+            "SHARE",
+            "Do not learn from this share of the bags, such as 0.25, but calibrate the model by them, so that predict "
+            "--confidence can say which answers cannot be excluded.",
+            min=0.01,
+            max=0.99,
+            panel="Decisions",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -98,6 +111,12 @@ def fit(
         raise ParameterError("Mamdani rules are trained in memory and without checkpoints: omit the option.")
     if rules is not None and (resumed is not None or learner.method is not Method.rules):
         raise ParameterError("--rules belongs to --method rules, which compares numbers of rules: omit it.")
+    held = None
+    if calibrate is not None:
+        if stream or resumed is not None:
+            raise ParameterError("--calibrate holds out bags of a new fit in memory: omit --stream and --continue.")
+        bags, held = _halves(bags, calibrate, kind, seed)
+        note(f"Learning from {quantity(bags.n_bags, 'bag')}, calibrating by {held.n_bags} others.")
     began = time.perf_counter()
     with kept_until_saved():
         model, interrupted = _train(
@@ -105,6 +124,7 @@ def fit(
         )
         seconds = time.perf_counter() - began
         model = model if rules is None else model.at(rules)
+        model = model if held is None else model.calibrate(held)
         save(model, output, source.columns)
     if as_json and output != STANDARD:
         emit_json(_facts(model, bags, output, seconds, interrupted))
@@ -113,6 +133,19 @@ def fit(
     if interrupted:
         _advise(model, source, output, checkpoint)
         raise typer.Exit(130)
+
+
+def _halves(bags: Any, share: float, kind: Task, seed: int) -> tuple[Any, Any]:
+    """Return bags to learn from and to calibrate by; of every class, the same share."""
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    of_classes = bags.labels if kind is Task.classification else None
+    try:
+        inside, held = train_test_split(np.arange(bags.n_bags), test_size=share, random_state=seed, stratify=of_classes)
+    except ValueError as problem:
+        raise ParameterError(f"--calibrate {share:g} cannot divide these bags: {problem}") from None
+    return bags[np.sort(inside)], bags[np.sort(held)]
 
 
 def _to_resume(path: Path, learner: Learner) -> tuple[Any, Columns]:

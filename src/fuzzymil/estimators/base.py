@@ -142,6 +142,13 @@ class RuleEstimator(RuleModel, BaseEstimator):
             return str(super()._html_repr())
         return str(self._rules_html(repr(self)))
 
+    def _get_params_html(self, *arguments: Any, **settings: Any) -> Any:
+        """Return what scikit-learn's diagram shows of the parameters: those that differ from their defaults."""
+        found = super()._get_params_html(*arguments, **settings)
+        for name in {*found} - {*found.non_default}:
+            del found[name]
+        return found
+
     def _suitable(self, rules: Any) -> Any:
         """Return rules over the model's features, or raise if they cannot replace its own.
 
@@ -324,7 +331,8 @@ class BagClassifier(ClassifierMixin, Learner):
             raise InputError(f"The label {unknown[0]!s} is not one of the classes {', '.join(map(str, known))}.")
         if len(known) < 2:
             raise InputError(
-                f"All {bags.n_bags} bags belong to one class ({known[0]!s}): a classifier needs at least two classes."
+                f"All {bags.n_bags} bags belong to one class ({known[0]!s}): a classifier needs at least two "
+                "classes. Check the labels, or add bags of another class."
             )
         groups = np.searchsorted(known, labels)
         loss = LOSSES[self._loss if resumes else self._intended_loss]

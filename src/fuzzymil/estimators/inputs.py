@@ -12,6 +12,7 @@ from fuzzymil._utils.errors import InputError, ParameterError, described, did_yo
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
 _MOST = 1e100  # of what is to be predicted
+_ADD_ONE = "add one, or leave such bags out (Bags.from_frame(..., unlabeled='drop'))"
 
 MISSING = ("error", "ignore", "average", "median", "condition")
 """Ways to handle missing values."""
@@ -71,8 +72,10 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
         advice = "Read the table with Bags.from_frame(frame, bag=..., columns=model.columns_).\n"
         raise InputError(_difference(list(known), list(names)) + (advice if hasattr(estimator, "columns_") else ""))
     if bags.n_features != estimator.n_features_in_:
+        which = "" if known is None else f" These are {listed(known)}."
         raise InputError(
             f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
+            f"{which}"
         )
     return bags
 
@@ -115,7 +118,8 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
         count = "one" if labels.ndim == 0 else str(len(labels))
         of_rows = labels.ndim > 0 and len(labels) == bags.n_instances
         advice = " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)" if of_rows else ""
-        raise InputError(f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag.{advice}")
+        noun = "label" if count in ("1", "one") else "labels"
+        raise InputError(f"There are {bags.n_bags} bags but {count} {noun}: pass one label per bag.{advice}")
     check_texts(labels, "labels", y)
     return _check_finite(np.asarray(labels), bags)
 
@@ -125,7 +129,7 @@ def _check_finite(labels: Array, bags: Bags) -> Array:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         bag = int(np.argmin(np.isfinite(labels).reshape(bags.n_bags, -1).all(axis=1)))
         what = "NaN" if np.isnan(labels[bag]).any() else "infinity or a value too large for dtype('float64')"
-        raise InputError(f"Input y contains {what}: bag {bags.ids[bag]!s} needs a label; add one, or drop the bag.")
+        raise InputError(f"Input y contains {what}: bag {bags.ids[bag]!s} needs a label; {_ADD_ONE}.")
     return labels
 
 
@@ -188,7 +192,14 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     _check_labels(labels, bags)
     # Whole numbers and text are classes; scikit-learn warns if there are very many of them. It takes its time to tell.
     if labels.dtype.kind not in "biuUS" or 2 * len(np.unique(labels)) > len(labels):
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as problem:
+            kind = "Unknown label type: continuous"
+            if not str(problem).startswith(kind):
+                raise
+            advice = "use a regressor, such as RuleRegressor, or make classes of them"
+            raise InputError(f"{kind}: the labels are numbers with fractions; {advice}.") from None
     return labels
 
 
@@ -200,7 +211,7 @@ def _check_labels(labels: Array, bags: Bags) -> None:
         values = labels.tolist()
         for bag, value in enumerate(values):
             if is_missing(value):
-                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
+                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): {_ADD_ONE}.")
         if any(isinstance(value, bytes) for value in values):
             raise InputError("The labels are bytes: convert them to text first, with label.decode().")
         if len({isinstance(value, str) for value in values}) == 2:

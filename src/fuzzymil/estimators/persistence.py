@@ -16,6 +16,7 @@ from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.bags import Columns
+from fuzzymil.estimators.conformal import Conformity
 from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.options import Operators, Training
 from fuzzymil.estimators.rule_model import ClassReading, Committee
@@ -93,8 +94,30 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
         **(_encode_expert(model) if hasattr(model, "concludes_sets") else _encode_learned(model)),
+        **_encode_conformity(model),
         **({} if extra is None else {"extra": dict(extra)}),
     }
+
+
+def _encode_conformity(model: Any) -> dict[str, Any]:
+    known = getattr(model, "_conformity", None)
+    if known is None:
+        return {}
+    return {"conformity": {"scores": known[0].scores.tolist(), "classes": known[0].classes.tolist()}}
+
+
+def decode_conformity(model: Any, document: Mapping[str, Any]) -> None:
+    """Give a model what it was calibrated by, if it was."""
+    if "conformity" not in document:
+        return
+    scores, classes = (np.asarray(document["conformity"][name]) for name in ("scores", "classes"))
+    n_classes = len(getattr(model, "classes_", [0]))
+    good = (
+        scores.ndim == 1 and scores.shape == classes.shape and classes.dtype.kind == "i" and scores.dtype.kind in "if"
+    )
+    check(bool(good and np.isfinite(scores).all() and len(scores)), "the calibration")
+    check(bool(((classes >= 0) & (classes < n_classes)).all()), "the calibration")
+    model._conformity = Conformity(scores.astype(float), classes), model.members_
 
 
 def _encode_expert(model: Any) -> dict[str, Any]:
@@ -222,6 +245,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
         _restore_expert(model, document)
     else:
         _restore_learned(model, document)
+    decode_conformity(model, document)
     return model
 
 
@@ -409,6 +433,7 @@ class SavedModel(Committee):
             self.pos_label_ = self.classes_.tolist()[self._positive] if n_outputs == 1 else None
             self.calibration_ = _decode_calibration(document["calibration"], self.loss, n_outputs)
         self.coverage_ = _decode_coverage(document["coverage"], self.n_features_in_)
+        decode_conformity(self, document)
 
     @classmethod
     def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:

@@ -454,6 +454,12 @@ class Explanation(_Value):
         """Whether no rule fires, so that the output is the default."""
         return len(self.uncovered) == self.n_estimators
 
+    @property
+    def witness(self) -> Witness | None:
+        """The first witness of the most influential rule that has one."""
+        parts = (part for rule in self.rules if rule.contribution for part in rule.parts)
+        return next((part.witnesses[0] for part in parts if part.witnesses), None)
+
     def without(self, instance: int) -> Counterfactual | None:
         """Return the counterfactual without an instance, or None if it is not the witness of a rule."""
         return next((found for found in self.counterfactuals if found.instance == instance), None)

@@ -199,6 +199,9 @@ def _kind_of(file: DataFile, bag: ColumnName) -> str | None:
     if file.head:
         file.refuse_json()  # here, as other formats have had their turn
     fields = fields_of(file.head[0]) if file.head else []
+    if len(file.head) == 2 and delimiter(file.head[0]) is None and len(fields_of(file.head[1])) > len(fields):
+        what = f"{file.head[0].strip()[:40]!r} seems to be a title: remove it, so that the first line is the header"
+        raise file.error(what, 1)
     if len(fields) < 2:
         return None
     if isinstance(bag, str) or any(field.lower() in _format.BAG_NAMES for field in fields):
