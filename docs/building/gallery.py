@@ -11,11 +11,11 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from figures import page, save
+from figures import page, save, save_pixels
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgb
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from fuzzymil.plots import SpaceDisplay
+from fuzzymil.plots import SpaceDisplay, SurfaceDisplay
 from fuzzymil.plots.style import HIGH, LOW, WITNESS
 
 KINDS = ("stroma", "glands", "fat", "inflammation", "tumor")
@@ -100,6 +100,11 @@ def conformers() -> None:
     save(shown.plot(), "conformers-space")
 
 
+def controllers() -> None:
+    """Draw the speed of the fan over both readings."""
+    save_pixels(SurfaceDisplay.from_rules(page("tutorials/controllers.md")["fan"]).plot(), "controllers-surface")
+
+
 def hero() -> None:
     """Draw the picture that opens the README and the site: labeled slides, the rule, and the patch that decided."""
     made = page("tutorials/slides.md")
@@ -144,7 +149,8 @@ def hero() -> None:
     save(figure, "hero")
 
 
-DRAW = {"slides": slides, "maintenance": maintenance, "conformers": conformers, "hero": hero}
+EACH = (slides, maintenance, conformers, controllers, hero)
+DRAW = {draw.__name__: draw for draw in EACH}
 
 if __name__ == "__main__":
     mpl.use("Agg")  # no window
