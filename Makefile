@@ -10,7 +10,7 @@ XLA    := JAX_PLATFORMS=cpu JAX_DISABLE_MOST_OPTIMIZATIONS=1 XLA_FLAGS=--xla_cpu
 TEST   := $(XLA) $(BIN)/python -m pytest -n auto --dist worksteal
 COVER  := $(if $(COVERAGE),--cov --cov-append --cov-report=,)
 
-.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check size packages docs paper bench coverage clean
+.PHONY: demo test test-slow test-all test-torch fuzz round-trips soak check size packages sbom docs paper bench coverage clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fuzzymil demo --output demo
@@ -62,9 +62,13 @@ size: $(VENV)/.dev
 packages: $(VENV)/.dev
 	$(BIN)/nox
 
-# The site, in site/; a broken link, anchor or name is an error.
+# The site of this version, in site/VERSION/, beside those of others; a broken link, anchor or name is an error.
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/site.py
+
+# What an installation consists of, as CycloneDX, in dist/.
+sbom: $(VENV)/.dev
+	$(BIN)/nox -s sbom
 
 # An experiment of the paper (`all` for every one): make paper EXPERIMENT=landmine [QUICK=1] [OUTPUT=results]
 paper: $(VENV)/.dev

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tarfile
 import zipfile
@@ -47,6 +48,25 @@ def install(session: nox.Session) -> None:
     for extra in ("", "[train]"):
         session.install(f"fuzzymil{extra} @ {wheel.absolute().as_uri()}")
         session.run("python", "tests/smoke.py")
+
+
+@nox.session
+def sbom(session: nox.Session) -> None:
+    """Write which packages an installation consists of, with versions and licenses, to ``dist/``: a CycloneDX file."""
+    wheel = built(session)
+    folder = Path(session.create_tmp()) / "installed"
+    session.run("python", "-m", "venv", "--clear", str(folder))
+    python = folder / "bin" / "python"
+    session.run(str(python), "-m", "pip", "install", "--quiet", f"fuzzymil[train] @ {wheel.absolute().as_uri()}")
+    session.run(str(python), "-m", "pip", "uninstall", "--quiet", "--yes", "pip", "setuptools")
+    session.install("cyclonedx-bom>=5")
+    written = Path("dist") / f"{'-'.join(wheel.name.split('-')[:2])}.cdx.json"
+    written.parent.mkdir(exist_ok=True)
+    command = ("cyclonedx-py", "environment", str(python), "--pyproject", "pyproject.toml", "--output-reproducible")
+    session.run(*command, "--output-file", str(written))
+    names = {part["name"] for part in json.loads(written.read_text("utf-8"))["components"]}
+    if absent := {"fuzzymil", "jax", "numpy", "scikit-learn"} - names:
+        session.error(f"missing from the list: {', '.join(sorted(absent))}")
 
 
 @nox.session(python=PYTHONS[0], venv_backend="uv")

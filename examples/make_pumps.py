@@ -1,8 +1,8 @@
 """Make ``pumps.csv``: one day of 40 pumps, measured every ten minutes, and whether the pump failed within the month.
 
 A pump is a bag, and an hour of its day is an instance. In this made-up plant a pump fails if it shakes for about an
-hour while it is hot. Pumps also shake when they start, while they are cold, and run hot in the afternoon without
-shaking: neither is a reason to worry.
+hour while it is hot. All pumps shake twice a day, when they start and once more, and all run hot in the afternoon:
+neither is a reason to worry.
 
 Run this script to create the same file again::
 
@@ -31,9 +31,8 @@ def day(fails: bool, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     shaking = np.zeros(PER_DAY)
     start = rng.uniform(1, 7)
     shaking[(hours >= start) & (hours < start + 1)] = rng.uniform(3, 5)  # cold
-    if fails:
-        begins = warmest + rng.uniform(-1.5, 0.5)
-        shaking[(hours >= begins) & (hours < begins + 1)] = rng.uniform(3, 5)
+    begins = warmest + rng.uniform(-1.5, 0.5) if fails else rng.uniform(21, 23)
+    shaking[(hours >= begins) & (hours < begins + 1)] = rng.uniform(3, 5)
     vibration = 2 + np.abs(rng.normal(0, 0.3, PER_DAY)) + shaking * np.abs(rng.normal(1, 0.3, PER_DAY))
     return vibration, temperature
 

@@ -52,8 +52,10 @@ def full_disks(monkeypatch):
 
 
 SLOW = (
-    "docs/choosing.md",
     "docs/coming-from.md",
+    "docs/decisions.md",
+    "docs/embeddings.md",
+    "docs/groups.md",
     "docs/landmine.md",
     "docs/mamdani.md",
     "docs/rules.md",

@@ -1,4 +1,4 @@
-"""Redraw the figures of the pages: ``python docs/building/figures.py``.
+"""Redraw the figures of the pages: ``PYTHONPATH=. python docs/building/figures.py [NAME ...]``.
 
 The molecules need ``FUZZYMIL_DATA``, the digits PyTorch, and the notebook Playwright with a Chromium of the system.
 """
@@ -19,6 +19,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from PIL import Image
 from sklearn.model_selection import train_test_split
 
 from fuzzymil import Constraints, MIANFISClassifier, MIMamdani, RuleBase, RuleClassifier, Training
@@ -46,6 +47,19 @@ def save(figure: plt.Figure, name: str) -> None:
         figure.savefig(FIGURES / f"{name}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     plt.close(figure)
     print(f"Wrote {name}.svg")
+
+
+def save_pixels(figure: plt.Figure, name: str) -> None:
+    """Write a figure as PNG, where paths would take more room."""
+    figure.savefig(FIGURES / f"{name}.png", dpi=80, bbox_inches="tight")
+    plt.close(figure)
+    shrink(FIGURES / f"{name}.png")
+
+
+def shrink(picture: Path) -> None:
+    """Keep few colors of a PNG: files of pages are small."""
+    Image.open(picture).convert("RGB").quantize(96).save(picture, optimize=True)
+    print(f"Wrote {picture.name}")
 
 
 def page(name: str) -> dict[str, Any]:
@@ -88,7 +102,7 @@ def photograph(shown: list[object], name: str) -> None:
         page.set_content(f"<!DOCTYPE html><body style='margin: 0; display: flex'>{columns}")
         page.screenshot(path=FIGURES / f"{name}.png", full_page=True)
         browser.close()
-    print(f"Wrote {name}.png")
+    shrink(FIGURES / f"{name}.png")
 
 
 def visits() -> None:
@@ -121,7 +135,7 @@ def mamdani() -> None:
     save(JoinedSetDisplay.from_rules(expert, bags, "p001").plot(), "mamdani-joined")
     limits = Constraints(ordered=True, overlap=0.15, stay=0.01)
     model = MIMamdani(rules=text, threshold=40, max_epochs=100, constraints=limits).fit(bags)
-    save(MembershipDisplay.from_rules(model, model.initial_rules_).plot(), "mamdani-membership")
+    save_pixels(MembershipDisplay.from_rules(model, model.initial_rules_).plot(), "mamdani-membership")
 
 
 def molecules() -> None:
@@ -139,22 +153,23 @@ def images() -> None:
     made = page("tutorials/images.md")
     model, bags, photos = made["model"], made["bags"], made["photos"]
     figure, axes = plt.subplots(1, 4, figsize=(9, 2.9), layout="constrained")
-    for axis, number in zip(axes, (81, 101, 82, 88), strict=True):
+    for axis, number in zip(axes, (81, 101, 82, 84), strict=True):
         axis.imshow(photos[number])
-        for rule in sorted(model.explain(bags, bag=number).rules, key=lambda rule: rule.name):
-            if rule.firing > 0.5:
-                row, column = divmod(rule.parts[0].witnesses[0].instance, 6)
-                color = {"Rule 1": "C1", "Rule 2": "C3"}[rule.name]
-                frame = {"fill": False, "edgecolor": color, "linewidth": 2.5, "label": rule.name}
+        (rule,) = model.explain(bags, bag=number).rules
+        for part, color, name in zip(
+            rule.parts, ("C3", "C1"), ("some warmth is high", "some warmth is low"), strict=True
+        ):
+            witness = part.witnesses[0]
+            if np.exp(witness.log_truth) > 0.5:
+                row, column = divmod(witness.instance, 6)
+                frame = {"fill": False, "edgecolor": color, "linewidth": 2.5, "label": name}
                 axis.add_patch(plt.Rectangle((16 * column - 0.5, 16 * row - 0.5), 16, 16, **frame))
-        said = model.predict_proba(bags[[number]])[0, list(model.classes_).index("beach")]
-        axis.set_title(f"photo {number}: beach {said:.0%}", fontsize=10)
+        says = model.predict_proba(bags[[number]])[0, list(model.classes_).index("beach")]
+        axis.set_title(f"photo {number}: beach {says:.0%}", fontsize=10)
         axis.set_axis_off()
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)
-    figure.savefig(FIGURES / "images-witnesses.png", dpi=80, metadata={"Software": None})
-    plt.close(figure)
-    print("Wrote images-witnesses.png")
+    save_pixels(figure, "images-witnesses")
 
 
 def documents() -> None:
@@ -225,17 +240,11 @@ def ranks() -> None:
     save(display.plot("All methods on the same folds"), "ranks")
 
 
+EACH = (ranks, understanding, visits, ward, mamdani, customers, images, documents, series, digits, molecules)
+DRAW = {draw.__name__: draw for draw in EACH}
+
 if __name__ == "__main__":
     mpl.use("Agg")  # no window
     FIGURES.mkdir(exist_ok=True)
-    ranks()
-    understanding()
-    visits()
-    ward()
-    mamdani()
-    customers()
-    images()
-    documents()
-    series()
-    digits()
-    molecules()
+    for name in sys.argv[1:] or DRAW:
+        DRAW[name]()

@@ -162,6 +162,23 @@ def test_the_reference_has_every_public_name():
     }
 
 
+def documented(kind):
+    """Names of the methods and properties of a class that this library documents."""
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        found = getattr(found, "fget", None) or getattr(found, "__func__", found)
+        if not name.startswith("_") and found.__doc__ and getattr(found, "__module__", "").startswith("fuzzymil"):
+            yield name
+
+
+def test_members_in_an_order_of_our_own_are_complete():
+    page = PAGES["reference/estimators.md"]
+    listed = re.findall(r"^::: (\S+)\n    options:\n      members: \[([^]]+)\]", page, re.MULTILINE)
+    assert len(listed) >= 4
+    for name, members in listed:
+        assert {*re.split(r",\s+", members)} | {"score"} == {*documented(resolve(name))} | {"score"}, name
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_private_module_is_on_the_page(page):
     assert not re.findall(r"fuzzymil(?:\.\w+)*\._\w+", PAGES[page])
@@ -184,3 +201,26 @@ def test_benchmark_figures_in_the_readme_are_those_of_the_page():
     told = re.findall(r"\d\d\.\d(?=%)", results)
     assert len(told) >= 4
     assert set(told) <= set(re.findall(r"\d\d\.\d", PAGES["benchmarks.md"]))
+
+
+def test_accuracies_in_the_gallery_are_those_of_its_pages():
+    gallery = PAGES["tutorials/index.md"]
+    rows = re.findall(r"^\| \[[^]]+\]\((\w+\.md)\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", gallery, re.MULTILINE)
+    assert len(rows) >= 7
+    for page, *told in rows:
+        shown = dict(re.findall(r"^(rules|forest|attention): ([\d.]+)$", PAGES[f"tutorials/{page}"], re.MULTILINE))
+        for method, value in zip(("rules", "forest", "attention"), told, strict=True):
+            assert value.startswith(shown[method].removesuffix("...")), (page, method)
+
+
+def test_pictures_in_the_gallery_are_on_the_first_screen_of_their_pages():
+    cards = re.findall(r"\(\.\./(figures/[\w.-]+)\)\]\((\w+\.md)\)", PAGES["tutorials/index.md"])
+    assert len(cards) >= 12
+    for picture, page in cards:
+        assert picture in PAGES[f"tutorials/{page}"].partition("\n## ")[0], page
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_on_the_page_are_small(page):
+    for picture in set(re.findall(r"\]\((?:\.\./)?(figures/[\w./-]+\.(?:svg|png))", PAGES[page])):
+        assert (ROOT / "docs" / picture).stat().st_size < 150_000

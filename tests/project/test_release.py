@@ -1,5 +1,6 @@
 """What a release consists of: metadata that agrees in all places, and packages with everything in them."""
 
+import json
 import re
 import shutil
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fuzzymil
+from tools.site import write_front
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -87,6 +89,16 @@ def test_pages_can_be_searched_from_a_folder():
     assert re.search(r"^  - offline", settings, re.MULTILINE)
     (script,) = re.findall(r"^ +- (\S*iframe-worker\S*)", settings, re.MULTILINE)  # none is loaded from elsewhere
     assert (ROOT / "docs" / script).is_file()
+
+
+def test_the_site_leads_to_the_newest_version(tmp_path):
+    for name in ("0.9.0", "0.10.0", "assets"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text("")
+    write_front(tmp_path)
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [(each["version"], each["aliases"]) for each in listed] == [("0.10.0", ["latest"]), ("0.9.0", [])]
 
 
 @pytest.mark.skipif(find_spec("yaml") is None, reason="needs PyYAML")
