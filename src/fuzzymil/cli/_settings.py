@@ -135,8 +135,8 @@ class Learner:
     init: Annotated[
         str | None,
         _training(
-            "Where the rules start: kmeans (default), fcm, random, grid or search; for mamdani clusters or select; or "
-            "a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
+            "Where the rules start: kmeans (default), fcm, random, subtractive, grid, wang-mendel or search; for "
+            "mamdani clusters or select; or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
             "METHOD|FILE",
         ),
     ] = None

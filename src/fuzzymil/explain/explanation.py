@@ -454,6 +454,11 @@ class Explanation(_Value):
         """Whether no rule fires, so that the output is the default."""
         return len(self.uncovered) == self.n_estimators
 
+    @property
+    def because(self) -> str:
+        """What was concluded and why, in one sentence about the rules that count most."""
+        return words.because(self)
+
     def without(self, instance: int) -> Counterfactual | None:
         """Return the counterfactual without an instance, or None if it is not the witness of a rule."""
         return next((found for found in self.counterfactuals if found.instance == instance), None)

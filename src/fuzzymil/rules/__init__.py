@@ -7,6 +7,7 @@ from fuzzymil.rules.activations import SetActivations
 from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.simulation import Simulation
 
 __all__ = [
     "Activations",
@@ -20,6 +21,7 @@ __all__ = [
     "Rule",
     "RuleBase",
     "SetActivations",
+    "Simulation",
     "Variable",
     "editing",
     "files",
