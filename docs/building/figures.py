@@ -112,6 +112,11 @@ def ward() -> None:
     save(shown.plot(), "ward-difference")
 
 
+def greenhouse() -> None:
+    """Draw the tuned day of the tutorial on a greenhouse."""
+    save(page("tutorials/greenhouse.md")["figure"], "greenhouse")
+
+
 def mamdani() -> None:
     """Draw the joined set and the trained sets of the page on Mamdani rules, with the rules as the page has them."""
     page = (DOCS / "mamdani.md").read_text("utf-8")
@@ -232,6 +237,7 @@ if __name__ == "__main__":
     understanding()
     visits()
     ward()
+    greenhouse()
     mamdani()
     customers()
     images()
