@@ -16,6 +16,8 @@ from fuzzymil.cli._console import emit_json, in_options
         ("read it with format='mat'", "read it with --format mat"),
         ("or set missing='ignore' to let", "or --set missing=ignore to let"),
         ("n_rules=2 or more, or order=1.", "--n-rules 2 or more, or --order 1."),
+        ("as categories: categorical=['kind']; or", "as categories: --categorical kind; or"),
+        ("leave them out with unlabeled='drop'.", "leave them out with --drop-unlabeled."),
         ("alphabet=3, rebag=2", "alphabet=3, rebag=2"),
     ],
 )

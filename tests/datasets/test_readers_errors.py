@@ -34,7 +34,7 @@ ONE, TWO = np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6]])
         ("a.csv", bz2.compress(HEADER.encode())[:-5], "damaged or truncated"),
         ("a.csv", lzma.compress(HEADER.encode())[:-5], "damaged or truncated"),
         ("a.csv", gzip.compress(b"", mtime=0), "is empty"),
-        ("a.csv", b"PK\x03\x04abc", "zip archive or a spreadsheet"),
+        ("a.csv", b"PK\x03\x04abc", "zip archive.*spreadsheet"),
         ("a.csv", b"\x89HDF\r\n", "HDF5"),
         ("a.npy", b"\x93NUMPY", "folder"),
         ("a.pkl", b"\x80\x04\x95", "pickle.*arbitrary code"),
@@ -216,6 +216,11 @@ def test_a_file_without_the_right_to_read(put, monkeypatch):
         ("a.data", SPARSE, {"bag": "x"}, "omit bag= and label=|no column"),
         ("a.data", MUSK, {"format": "uci", "label": "x"}, "omit bag= and label="),
         ("a.arff", ARFF, {"label": "klass"}, "no attribute 'klass' for label=.*Did you mean 'class'"),
+        ("a.csv", HEADER, {"encoding": "utf-16"}, "a.csv is not valid utf-16 .*try another encoding"),
+        *(
+            ("a.csv", HEADER, {"encoding": name}, "Unknown encoding")
+            for name in ("zlib", "rot13", "a\0b", "undefined", 5)
+        ),
     ],
 )
 def test_options_that_do_not_fit(put, name, content, options, match):

@@ -6,7 +6,19 @@ import sys
 
 import pytest
 
-EXTRAS = ("jax", "optax", "starlette", "uvicorn", "websockets", "anywidget", "dask", "distributed", "ray")
+EXTRAS = (
+    "jax",
+    "optax",
+    "starlette",
+    "uvicorn",
+    "websockets",
+    "anywidget",
+    "dask",
+    "distributed",
+    "h5py",
+    "openpyxl",
+    "ray",
+)
 HIDDEN = f"import sys\nsys.modules.update(dict.fromkeys({EXTRAS}))  # as if they were not installed\n"
 START = (
     HIDDEN
@@ -27,6 +39,8 @@ DOORS = {
     "from fuzzymil.learn.train import train_groups": "train",
     "from fuzzymil.studio.server import serve": "studio",
     "RuleBase.from_arrays([[0.0]], [[1.0]], [1.0]).studio(bags)": "notebook",
+    "open('x.xlsx', 'wb').close(); from fuzzymil.datasets import read_bags; read_bags('x.xlsx')": "excel",
+    "open('x.h5', 'wb').close(); from fuzzymil.datasets import read_bags; read_bags('x.h5')": "hdf5",
     # Last, because scikit-learn looks at PyArrow if it is loaded.
     "sys.modules['pyarrow'] = None; from fuzzymil.datasets import write_bags; write_bags(bags, 'x.parquet')": "parquet",
 }

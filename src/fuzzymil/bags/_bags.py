@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal, overload
 
@@ -24,15 +25,19 @@ from fuzzymil._utils.errors import (
     UnusedColumnsWarning,
     described,
     did_you_mean,
+    known_name,
     warn_user,
 )
+from fuzzymil._utils.text import quantity
 from fuzzymil.bags import _input
 from fuzzymil.bags.columns import Column, Columns
+from fuzzymil.bags.labels import UNLABELED, complete_rows, labeled_bags, labels_of_bags
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, Source, Table, features_of, unused_in_words
 
 NO_TABLE = (
     "This needs a table with one row per sample, but bags have several instances: wrap a transformer of rows in "
-    "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging."
+    "PerInstance, a classifier or regressor of rows in NaiveMIL, and use n_estimators=... instead of bagging. "
+    "In place of permutation_importance, use model.importance(bags), and of partial dependence, model.effect."
 )
 
 _AT_ONCE = 1 << 23  # numbers of sparse instances that are made dense at once
@@ -130,14 +135,16 @@ class Bags:
     def from_list(
         cls,
         bags: Iterable[Any],
+        *names: Any,
         feature_names: Iterable[str] | None = None,
-        *,
-        labels: npt.ArrayLike | None = None,
+        labels: Any = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
         """Create bags from a list with one 2-D array per bag.
 
         A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
+        ``labels`` has one label per bag, or is a data frame for `with_labels`. The names of the features may also come
+        second, without ``feature_names=``; labels need ``labels=``.
 
         Examples
         --------
@@ -146,6 +153,11 @@ class Bags:
         """
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
+        if names:
+            words = isinstance(names[0], Iterable) and all(isinstance(word, str) for word in names[0])
+            if len(names) > 1 or feature_names is not None or not words:
+                raise InputError("After the bags, only names of features may come without a name: write labels=y.")
+            feature_names = names[0]
         items = _input.as_list(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
@@ -157,7 +169,10 @@ class Bags:
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _input.shared_names(items, known)
-        return cls(_input.stack(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
+        table = arrays.column_names(labels) is not None
+        rows, own = _input.stack(parts), None if table else labels
+        made = cls(rows, offsets, ids=ids, feature_names=feature_names, labels=own)
+        return made.with_labels(labels) if table else made
 
     @classmethod
     def from_long(
@@ -165,7 +180,7 @@ class Bags:
         X: npt.ArrayLike,
         bag_ids: npt.ArrayLike,
         *,
-        labels: npt.ArrayLike | None = None,
+        labels: Any = None,
         instance_labels: npt.ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
         columns: Columns | None = None,
@@ -173,7 +188,8 @@ class Bags:
     ) -> Bags:
         """Create bags from an array with one row per instance and the bag id of each row, in any order.
 
-        Bags are ordered by their first row. ``labels`` has one label per row; labels must agree within a bag.
+        Bags are ordered by their first row. ``labels`` has one label per row, and labels must agree within a bag; or it
+        is a data frame for `with_labels`.
         ``columns`` and ``source`` are those of `Bags`, with one entry per row.
 
         Examples
@@ -191,11 +207,12 @@ class Bags:
         order = np.argsort(bag_of_row, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
+        table, labels = (labels, None) if arrays.column_names(labels) is not None else (None, labels)
         if labels is not None:
             labels = _input.constant_within(_input.column(labels, n_rows, "labels", "rows"), bag_of_row, ids, where)
         if instance_labels is not None:
             instance_labels = _input.column(instance_labels, n_rows, "instance labels", "rows")[order]
-        return cls(
+        found = cls(
             instances[order],
             offsets,
             ids=ids,
@@ -205,6 +222,7 @@ class Bags:
             columns=columns,
             source=None if source is None else source.take(order),
         )
+        return found if table is None else found.with_labels(table)
 
     @classmethod
     def from_frame(
@@ -214,6 +232,8 @@ class Bags:
         label: Hashable | None = None,
         features: Sequence[Hashable] | None = None,
         *,
+        labels: Any = None,
+        unlabeled: str | None = None,
         instance_label: Hashable | None = None,
         drop: Sequence[Hashable] = (),
         categorical: Sequence[Hashable] = (),
@@ -241,6 +261,11 @@ class Bags:
             Label of the bag, repeated on each of its rows.
         features : columns, optional
             Use only these. Default: all other columns.
+        labels : data frame, Series or mapping, optional
+            Labels that are not in the frame, for `with_labels`; ``label`` is then a column of this table.
+        unlabeled : {"error", "drop", "keep"}, optional
+            What to do about bags without a label: raise an error (the default with ``labels``), leave them out, or keep
+            them (otherwise the default): a fit then refuses them.
         instance_label : column, optional
             Labels of single instances, where they are known; see `LabeledInstances`.
         drop : columns
@@ -271,10 +296,17 @@ class Bags:
         >>> bags[0].tolist(), bags.columns[3].categories
         ([[2.0, 6.0, 0.0, 0.0], [4.0, 2.0, 3.0, 0.0]], ('new', 'old'))
         """
-        options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands)
+        chosen = unlabeled or ("keep" if labels is None else "error")
+        options = ColumnOptions.of(
+            features, drop, categorical, date, exclude_text, keep, decimal, thousands, unlabeled=chosen
+        )
         if columns is not None and not isinstance(columns, Columns):
             raise InputTypeError(f"columns must be the columns of other bags or of a model, got {described(columns)}.")
-        return bags_of_table(Table.from_frame(frame, bag, label, instance_label, options), options, columns)
+        own = None if labels is not None else label
+        found = bags_of_table(Table.from_frame(frame, bag, own, instance_label, options), options, columns)
+        if labels is None:
+            return found
+        return found.with_labels(labels, label=label, unlabeled=chosen)
 
     @classmethod
     def from_padded(
@@ -438,10 +470,10 @@ class Bags:
     def __repr__(self) -> str:
         sizes = self.sizes
         low, high = int(sizes.min()), int(sizes.max())
-        span = f"{_count(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
+        span = f"{quantity(low, 'instance')} per bag" if low == high else f"{low}-{high} instances per bag"
         return (
-            f"Bags({_count(self.n_bags, 'bag')}, {_count(self.n_instances, 'instance')}, "
-            f"{_count(self.n_features, 'feature')}, {span})"
+            f"Bags({quantity(self.n_bags, 'bag')}, {quantity(self.n_instances, 'instance')}, "
+            f"{quantity(self.n_features, 'feature')}, {span})"
         )
 
     # ------------------------------------------------------------------ bags and rows
@@ -537,7 +569,46 @@ class Bags:
         inside = f"row {row - self.offsets[bag]} of the bag{place}"
         return f"Feature {self.names[feature]!r} of bag {self.ids[bag]!s}, {inside},"
 
-    # ------------------------------------------------------------------ other features
+    # ------------------------------------------------------------------ other labels and features
+
+    def with_labels(
+        self, labels: Any, *, label: Hashable | None = None, bag: Hashable | None = None, unlabeled: str = "error"
+    ) -> Bags:
+        """Return these bags with the labels in a table that has one row per bag, in any order.
+
+        Labels that belong to no bag are listed in a warning.
+
+        Parameters
+        ----------
+        labels : data frame, Series or mapping
+            A Series has the ids of the bags as its index, a mapping as its keys.
+        label : column, optional
+            Column of the labels. Default: the only one besides the ids, or one called ``label``, ``class``, ...
+        bag : column, optional
+            Column of the ids. Default: the one that has most of them.
+        unlabeled : {"error", "drop", "keep"}, default "error"
+            What to do about bags without a label: raise an error, leave them out with a warning, or keep them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> slides = pd.DataFrame({"slide": ["B2", "A7"], "tumour": ["no", "yes"]})
+        >>> bags = Bags.from_list([[[0.0], [1.0]], [[2.0]]], ids=["A7", "B2"])
+        >>> bags.with_labels(slides).labels.tolist()
+        ['yes', 'no']
+        >>> bags.with_labels({"A7": 1}, unlabeled="keep").labels.tolist()
+        [1.0, nan]
+        """
+        known_name("value of unlabeled", unlabeled, UNLABELED)
+        found, without, name = labels_of_bags(self.ids, labels, label, bag)
+        return self._labeled(found, without, unlabeled, name)
+
+    def _labeled(self, labels: Array, without: Array, unlabeled: str, name: str) -> Bags:
+        found, kept = labeled_bags(self.ids, labels, without, unlabeled)
+        bags = self if len(kept) == self.n_bags else self[kept]
+        source = None if bags.source is None else replace(bags.source, label=name)
+        same = {each: getattr(bags, each) for each in ("ids", "instance_labels", "feature_names", "columns")}
+        return Bags(bags._stored, bags.offsets, **same, labels=found, source=source)
 
     def with_features(self, instances: npt.ArrayLike, columns: Columns) -> Bags:
         """Return the same bags with other features.
@@ -740,10 +811,6 @@ class Bags:
         return Bags.concatenate([self, other]) if isinstance(other, Bags) else NotImplemented
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 # ---------------------------------------------------------------------- conversion
 
 
@@ -772,10 +839,10 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
-    if type(X).__name__ == "BagStream":
+    if any(base.__name__ == "BagStream" for base in type(X).__mro__):
         raise InputTypeError(
-            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
-            "elsewhere, pass its parts one at a time."
+            "Expected bags, got a BagStream: only fit, predict and score of estimators that learn rules accept "
+            "streams; elsewhere, pass its parts one at a time."
         )
     if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
         return Bags.from_long(X[0], X[1])
@@ -822,8 +889,14 @@ def bags_of_table(table: Table, options: ColumnOptions = NO_OPTIONS, columns: Co
     instances, known, source = features_of(table, options, columns)
     if source.unused and not options.exclude_text:
         warn_user(unused_in_words(source.unused), UnusedColumnsWarning)
-    labels = {"labels": table.label, "instance_labels": table.instance_label}
-    return Bags.from_long(instances, table.bag, columns=known, source=source, **labels)
+    labels, without = table.label, None
+    if labels is not None and table.unlabeled is not None and table.unlabeled.any():
+        labels, without = complete_rows(labels, table.unlabeled, arrays.codes(table.bag), table.source.where)
+    truth = {"labels": labels, "instance_labels": table.instance_label}
+    bags = Bags.from_long(instances, table.bag, columns=known, source=source, **truth)
+    if without is None:
+        return bags
+    return bags._labeled(np.asarray(bags.labels), without, options.unlabeled, source.label)
 
 
 def _decode(column: Column, values: Array) -> Array:
@@ -847,7 +920,7 @@ def _label_counts(labels: Array) -> str:
     counts = Counter(labels.tolist())
     if len(counts) > _LABELS and labels.dtype.kind in "iuf":
         return f"numbers from {labels.min():.4g} to {labels.max():.4g}, mean {labels.mean():.4g}"
-    shown = [f"{name} ({count:,} bag{'' if count == 1 else 's'})" for name, count in counts.most_common(_LABELS)]
+    shown = [f"{name} ({quantity(count, 'bag')})" for name, count in counts.most_common(_LABELS)]
     return ", ".join(shown) + (f" and {len(counts) - _LABELS} more" if len(counts) > _LABELS else "")
 
 

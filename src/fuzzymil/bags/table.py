@@ -26,6 +26,7 @@ from fuzzymil._utils.errors import (
 )
 from fuzzymil.bags._input import check_frame, identifiers
 from fuzzymil.bags.columns import HOUR, Column, Columns, category_key, category_name
+from fuzzymil.bags.labels import UNLABELED
 from fuzzymil.bags.series import (
     DECIMAL_POINT,
     MISSING,
@@ -62,7 +63,7 @@ class ColumnOptions:
     columns of dates, and what to make of them (`DATE_PARTS`); an empty tuple: what suits them. ``exclude_text``:
     whether no column of text is used, unless it is named. ``keep``: columns that are not features, but kept beside
     them. ``number_format``: how numbers are written where they are text. ``each_row``: whether each row is a bag of its
-    own, so that there is no column of bags.
+    own, so that there is no column of bags. ``unlabeled``: what to do about bags without a label (`UNLABELED`).
     """
 
     only: tuple[str, ...] | None = None
@@ -73,6 +74,7 @@ class ColumnOptions:
     keep: tuple[str, ...] = ()
     number_format: NumberFormat = DECIMAL_POINT
     each_row: bool = False
+    unlabeled: str = "error"
 
     @classmethod
     def of(
@@ -86,6 +88,7 @@ class ColumnOptions:
         decimal: str = ".",
         thousands: str | None = None,
         each_row: bool = False,
+        unlabeled: str = "error",
     ) -> ColumnOptions:
         """Return options from a user's lists, names and dictionaries."""
         parts = date if isinstance(date, Mapping) else dict.fromkeys(_names(date, "columns of dates"), ())
@@ -96,7 +99,8 @@ class ColumnOptions:
         all_different(only or (), "column")
         lists = (_names(drop, "columns to drop"), _names(categorical, "columns"))
         marks, kept = NumberFormat(decimal, thousands), _names(keep, "columns to keep")
-        return cls(only, *lists, dates, bool(exclude_text), kept, marks, bool(each_row))
+        known_name("value of unlabeled", unlabeled, UNLABELED)
+        return cls(only, *lists, dates, bool(exclude_text), kept, marks, bool(each_row), unlabeled)
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -267,6 +271,8 @@ class Table:
         Labels of the bag and of the instance, on each row.
     source : Source
         Where the rows are.
+    unlabeled : array of bool, shape (n_rows,), optional
+        Where the label is missing; what is there then does not count.
     is_text : bool
         Whether the table was text, so that nobody said that a column is text: one in which most values are numbers is
         a column of numbers with mistakes.
@@ -285,6 +291,7 @@ class Table:
     label: Array | None
     instance_label: Array | None
     source: Source
+    unlabeled: Array | None = None
     is_text: bool = False
 
     @classmethod
@@ -308,12 +315,14 @@ class Table:
         series = {str(name): as_series(frame[name], name) for name in others if str(name) not in options.drop}
         if not series:
             raise InputError(f"There are no feature columns besides {', '.join(map(repr, roles))}.")
+        labels = None if label is None else _frame_labels(frame[label], label, options.number_format)
         return cls(
             series,
             ids,
-            None if label is None else _frame_labels(frame[label], label, options.number_format),
+            labels,
             None if instance_label is None else arrays.as_array(frame[instance_label]),
             Source(np.arange(len(ids)), label="" if label is None else str(label)),
+            None if labels is None or options.unlabeled == "keep" else arrays.missing(labels),
         )
 
 

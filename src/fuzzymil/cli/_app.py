@@ -37,8 +37,28 @@ class _Help:
         super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
+# What people type, and what it is called here.
+_COMMANDS = {"train": "fit", "learn": "fit"} | dict.fromkeys(("test", "score", "cv", "compare"), "evaluate")
+_COMMANDS |= {"describe": "data describe", "convert": "data convert", "show": "rules", "why": "explain", "draw": "plot"}
+_OPTIONS = dict.fromkeys(("--target", "--y", "--response", "--outcome"), "--label")
+_OPTIONS |= dict.fromkeys(("--bag-id", "--id-column", "--key"), "--bag") | {"--out": "--output", "--cv": "--folds"}
+_OPTIONS |= {"--features": "--only", "--exclude": "--drop", "--ignore": "--drop"}
+
+
 class Command(_Help, TyperCommand):
     """One command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse what was typed; a mistake is told with what to type instead."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as problem:  # of Click, which typer may bring along
+            meant = _OPTIONS.get(getattr(problem, "option_name", None) or "")
+            if meant is not None:
+                vars(problem)["possibilities"] = [meant]
+            elif "extra argument" in getattr(problem, "message", ""):
+                vars(problem)["message"] += ". Put a pattern of several files in quotes: '*.csv'."
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an output that the user did not name is a name that the program chose."""
@@ -50,6 +70,13 @@ class Command(_Help, TyperCommand):
 
 class Group(_Help, TyperGroup):
     """Several commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that was typed; one that is called otherwise here is told."""
+        meant = _COMMANDS.get(args[0]) if args else None
+        if meant is not None and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{meant}'?")
+        return super().resolve_command(ctx, args)
 
 
 class Application(typer.Typer):
@@ -142,7 +169,7 @@ def _explain(problem: OSError) -> NoReturn:
     if problem.filename is None:
         fail(f"{problem.strerror or problem}.", 1)
     if isinstance(problem, FileNotFoundError):
-        fail(f"File not found: {problem.filename}.")
+        fail(f"File not found: {problem.filename}.")  # other than data and models, which are looked for first
     fail(f"Cannot use {problem.filename}: {problem.strerror}.")
 
 

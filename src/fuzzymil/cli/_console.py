@@ -34,8 +34,15 @@ _NAMES = (
     "bag label format drop categorical date decimal thousands encoding folder init n_rules max_conditions alpha order"
 )
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in f"{_NAMES} max_epochs learning_rate".split()}
-_OPTIONS |= {"features": "--only", "keep": "--group", "missing": "--set missing", "standardize": "--set standardize"}
-_VALUE = r"(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)|(?P<mark>'[^\w']'|\"'\")"
+_OPTIONS |= {
+    "labels": "--labels",
+    "unlabeled": "--drop-unlabeled",
+    "features": "--only",
+    "keep": "--group",
+    "missing": "--set missing",
+    "standardize": "--set standardize",
+}
+_VALUE = r"\[?(?P<quote>'?)(?P<value>[\w.+-]*\w)(?P=quote)\]?|(?P<mark>'[^\w']'|\"'\")"
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:\.\.\.|{_VALUE})?")
 
 
@@ -44,7 +51,7 @@ def in_options(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = _OPTIONS[found[1]], found["value"] or found["mark"]
-        value = "''" if value == "None" else value
+        value = "''" if value == "None" else "" if found[1] == "unlabeled" else value
         return name if not value else f"{name}{'=' if ' ' in name else ' '}{value}"
 
     return _ARGUMENT.sub(option, message).replace("set --set", "--set")

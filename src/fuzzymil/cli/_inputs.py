@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,17 @@ from fuzzymil._utils.errors import (
     known_name,
     listed,
 )
-from fuzzymil.cli._console import STANDARD, STANDARD_INPUT, check_not_input, emit, is_pipe, local_copy, note, working
+from fuzzymil.cli._console import (
+    STANDARD,
+    STANDARD_INPUT,
+    check_not_input,
+    emit,
+    in_options,
+    is_pipe,
+    local_copy,
+    note,
+    working,
+)
 from fuzzymil.cli._options import NewData, split_names
 
 if TYPE_CHECKING:
@@ -44,6 +54,8 @@ class Columns:
 
     bag: str | int | None = None
     label: str | int | None = None
+    labels: Path | None = None
+    unlabeled: str = "keep"
     drop: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     categorical: tuple[str, ...] = ()
@@ -67,6 +79,7 @@ class Columns:
         if "only" in found:
             drop, only, categorical, dates = (found.pop(name) for name in ("drop", "only", "categorical", "date"))
             found |= {"drop": split_names(drop), "categorical": split_names(categorical), "date": {}}
+            found["unlabeled"] = "drop" if found.pop("drop_unlabeled") else "error"
             found["features"] = None if only is None else split_names(only)
             for text in split_names(dates):
                 name, equals, parts = text.rpartition("=")
@@ -191,7 +204,8 @@ def _check_file(path: Path, what: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: pass the {what} file.")
     if not path.exists():
-        advice = " Create a model with fuzzymil fit." if what == "model" else ""
+        names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        advice = did_you_mean(path.name, names) or (" Create a model with fuzzymil fit." if what == "model" else "")
         raise InputError(f"File not found: {path}.{advice}")
     if path.is_file() and not path.stat().st_size:
         raise InputError(f"{path} is empty: pass a {what} file written by fuzzymil fit.")
@@ -298,13 +312,16 @@ def read_data(
     with local_copy(path) as file:
         name = _file_name(path)
         used, guess = _guess(file, columns, remembered, model)
-        if labels and FORMATS[guess.format].has_columns and guess.label is None:
-            raise InputError(_unlabeled(name, guess, remembered))
+        if labels and FORMATS[guess.format].has_columns and guess.label is None and columns.labels is None:
+            raise InputError(_unlabeled(name, guess, remembered, file))
         bags = _read(file, used, guess, model)
     if labels and bags.labels is None:
-        raise InputError(f"{name} has no labels, which this command needs.")
+        raise InputError(
+            f"{name} has no labels, which this command needs: name a file with them, as in --labels labels.csv."
+        )
     _report(name, guess, used, bags, model, brief=brief)
-    known = dataclasses.replace(used, bag=guess.bag, label=guess.label, seen=used.seen or guess.names)
+    label = guess.label if used.labels is None or bags.source is None else bags.source.label or None
+    known = dataclasses.replace(used, bag=guess.bag, label=label, seen=used.seen or guess.names)
     return Source(name, bags, guess, known)
 
 
@@ -349,7 +366,12 @@ def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, mode
     with local_copy(path) as file:
         used, guess = _guess(file, columns, remembered, model)
         table = None
-        if guess.format == "parquet" and not used.each_row and not _has_categories_or_dates(model):
+        if (
+            guess.format == "parquet"
+            and used.labels is None
+            and not used.each_row
+            and not _has_categories_or_dates(model)
+        ):
             needed = {guess.bag, guess.label, *getattr(model, "feature_names_in_", guess.names)}
             drop = [name for name in guess.names if name not in needed or name in used.drop]
             try:
@@ -362,10 +384,24 @@ def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, mode
             yield Source(_file_name(path), bags, guess, used).matched(model, to_answer=True, quiet=number > 0)
 
 
-def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = None) -> tuple[BagStream, Source]:
-    """Return labeled bags that are read part by part, and a source with the first part."""
-    from fuzzymil.datasets import stream_bags
+def read_stream(
+    path: Path, columns: Columns, *, more: Sequence[Path] = (), remembered: Columns | None = None
+) -> tuple[BagStream, Source]:
+    """Return labeled bags that are read part by part, and a source with the first part.
 
+    ``more``: further files of the same table.
+    """
+    if columns.labels is not None:
+        raise ParameterError(
+            "--labels needs the bags in memory: omit --stream, or write the labels into the Parquet file."
+        )
+    from fuzzymil.datasets import stream_bags
+    from fuzzymil.datasets._io import matching_files
+
+    name = str(path) if not more else f"{path} and {len(more)} more"
+    if not is_pipe(path):
+        paths = matching_files([path, *more])
+        path = paths[0]
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
         raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
@@ -374,10 +410,10 @@ def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = No
     if guess.format != "parquet":
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
-        raise InputError(_unlabeled(str(path), guess, None))
-    stream = stream_bags(path, **used.arguments("bag", "label", "drop"))
-    _report(str(path), guess, used, stream)
-    return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, used.drop))
+        raise InputError(_unlabeled(str(path), guess, None, path))
+    stream = stream_bags(paths, **used.arguments("bag", "label", "drop"))
+    _report(name, guess, used, stream)
+    return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, drop=used.drop))
 
 
 def _file_name(path: Path) -> str:
@@ -408,7 +444,8 @@ def _guess(file: Path, columns: Columns, remembered: Columns | None = None, mode
 def _guess_format(file: Path, columns: Columns) -> Guess:
     from fuzzymil.datasets import guess_format
 
-    return guess_format(file, **columns.arguments("format", "bag", "label", "encoding", "each_row", "features"))
+    names = ["format", "bag", "encoding", "each_row", "features", *(["label"] if columns.labels is None else [])]
+    return guess_format(file, **columns.arguments(*names))
 
 
 def _has_categories_or_dates(model: Any) -> bool:
@@ -419,7 +456,7 @@ def _read(file: Path, used: Columns, guess: Guess, model: Any = None) -> Bags:
     from fuzzymil.datasets import FORMATS, read_bags
 
     known = getattr(model, "columns_", None) if FORMATS[guess.format].takes_options else None
-    names = ["bag", "label", "encoding", "drop", "keep", "each_row", "decimal", "thousands"]
+    names = ["bag", "label", "labels", "unlabeled", "encoding", "drop", "keep", "each_row", "decimal", "thousands"]
     names += ["features", "categorical", "date", "exclude_text"] if known is None else []
     slow = file.is_file() and file.stat().st_size >= _LARGE
     with working(f"Reading {file.name}", quick=not slow), warnings.catch_warnings():
@@ -439,7 +476,9 @@ def _with_columns(bags: Bags) -> Bags:
 
 def _report(name: str, guess: Guess, used: Columns, bags: Any, model: Any = None, *, brief: bool = False) -> None:
     if not brief:
-        note(f"{name}: {summary(bags)} ({guess}).")
+        elsewhere = "" if used.labels is None else f", labels in {used.labels}"
+        how = str(guess).removesuffix(", no labels" if elsewhere else "") + elsewhere
+        note(f"{name}: {summary(bags)} ({how}).")
     roles = [role for role in ("bag", "label") if getattr(guess, role) is not None and getattr(used, role) is None]
     if roles:
         options = " and ".join(f"--{role}" for role in roles)
@@ -456,17 +495,21 @@ def _option(option: str, name: str) -> str:
     return "list it in --only" if option == "features" else f"--{option} {shlex.quote(name)}"
 
 
-def _unlabeled(name: str, guess: Guess, remembered: Columns | None) -> str:
+def _unlabeled(name: str, guess: Guess, remembered: Columns | None, file: Path) -> str:
     """Return that a file has no labels, which are needed, and where they could be."""
     if remembered is not None and remembered.label is not None:
         return (
             f"{name} has no column {remembered.label!r}, which had the labels in training, and this command needs "
             "labels: use labeled data, or choose another column with --label."
         )
+    from fuzzymil.datasets.formats import DataFile
+    from fuzzymil.datasets.proposals import proposal
+
     others = [name for name in guess.names if name != guess.bag]
     return (
         f"{name} has no column that looks like a label: choose one with --label"
-        f"{f', one of {listed(others)}' if others else ''}."
+        f"{f', one of {listed(others)}' if others else ''}; or name a file with the labels with --labels."
+        f"{in_options(proposal(DataFile(file), guess.bag))}"
     )
 
 

@@ -40,7 +40,9 @@ def argument(metavar: str, help: str, **settings: Any) -> Any:
 
 # ---------------------------------------------------------------------- arguments, and options of their own
 
-Data = Annotated[Path, argument("DATA", "File with the bags; - reads standard input.")]
+Data = Annotated[
+    Path, argument("DATA", "File or folder with the bags, or a pattern in quotes ('*.csv'); - reads standard input.")
+]
 Model = Annotated[Path, argument("MODEL", "Model file written by fit; - reads standard input.")]
 Output = Annotated[Path | None, option("FILE", "File to write (default: standard output).", "--output", "-o")]
 Group = Annotated[
@@ -55,6 +57,17 @@ Folds = Annotated[int, option("NUMBER", "Number of cross-validation folds.", min
 OfClass = Annotated[
     str | None,
     option("CLASS", "The class to show (default: of two, the positive one; of several, all or the first).", "--class"),
+]
+CostMiss = Annotated[
+    float | None,
+    option(
+        "NUMBER",
+        "Of two classes: how many times as much it costs to miss the positive class as to see it where it is not. It "
+        "is predicted from a probability of 1 / (1 + NUMBER).",
+        min=0.0,
+        panel="Decisions",
+        show_default=False,
+    ),
 ]
 AsJson = Annotated[bool, option(None, "Print the result as JSON.", "--json")]
 Seed = Annotated[int, option("NUMBER", "Random seed.", min=0)]
@@ -82,6 +95,14 @@ class NewData:
             "Column with the label of the bag (default: the model's, or a column named label, class, target, y, ...).",
         ),
     ] = None
+    labels: Annotated[
+        Path | None,
+        _data(
+            "FILE",
+            "File with the labels, one row per bag, if DATA has none: CSV, Excel or Parquet. --label is then one of "
+            "its columns.",
+        ),
+    ] = None
     decimal: Annotated[
         str | None, _data("MARK", "Decimal separator: , or . (default: a point; a model remembers it).")
     ] = None
@@ -101,7 +122,7 @@ class NewData:
         str | None,
         _data(
             "FORMAT",
-            "File format: csv, headerless, uci, svmlight, arff, mat, parquet or npy (default: detected).",
+            "File format: csv, headerless, uci, svmlight, arff, mat, excel, parquet, npy or hdf5 (default: detected).",
             autocompletion=format_names,
         ),
     ] = None
@@ -111,6 +132,9 @@ class NewData:
 class TrainingData(NewData):
     """How data to learn from is read: which columns it has, and what they mean."""
 
+    drop_unlabeled: Annotated[
+        bool, option(None, "Leave out bags that have no label.", "--drop-unlabeled", panel="Data")
+    ] = False
     drop: Annotated[list[str] | None, _data("COLUMNS", "Columns to leave out, separated by commas.")] = None
     only: Annotated[list[str] | None, _data("COLUMNS", "Use only these columns as features.")] = None
     categorical: Annotated[

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name, listed
+from fuzzymil._utils.text import quantity
 from fuzzymil.cli._console import note
 from fuzzymil.cli._inputs import read_all_rules
 from fuzzymil.cli._options import option
@@ -59,15 +60,39 @@ def infer_task(task: Task, bags: Bags, part: str = "") -> Task:
     if auto:
         task = Task.classification if holds_classes(labels) else Task.regression
     if task is Task.classification:
-        shown = listed(f"{value} ({count} bags)" for value, count in zip(values, counts, strict=True))
+        shown = listed(f"{value} ({quantity(count, 'bag')})" for value, count in zip(values, counts, strict=True))
         hint = " If the labels are quantities, use --task regression." if auto and numeric else ""
+        if len(values) == 1:
+            raise InputError(
+                f"All {len(labels)} bags{part} belong to one class, {values[0]}: rules need bags of another class to "
+                "compare with. Check --label, or add such bags."
+            )
         note(f"Classification with {len(values)} classes{part}: {shown}.{hint}")
+        _note_doubts(bags, np.zeros((bags.n_bags, 0)), np.searchsorted(values, labels))
     elif numeric:
         hint = " If the labels are classes, use --task classification." if auto else ""
         note(f"Regression with labels from {values[0]:g} to {values[-1]:g}{part}.{hint}")
+        _note_doubts(bags, labels[:, None].astype(float))
     else:
-        raise InputError(f"--task regression needs numeric labels, but found {str(values[0])!r}.")
+        raise InputError(
+            f"--task regression needs numeric labels, but found {str(values[0])!r}: use --task classification."
+        )
     return task
+
+
+def _note_doubts(bags: Bags, targets: Any, groups: Any = None) -> None:
+    """Say which features give the label away, and which have a single value; ``groups``: the classes of bags."""
+    import numpy as np
+
+    from fuzzymil.learn.choose import leaks
+
+    if bags.is_large_sparse:
+        return
+    for sentence in leaks(bags, targets, groups, classes=groups is not None):
+        note(f"Warning: {sentence}")
+    single = (bags.instances[:1] == bags.instances).all(axis=0) & (bags.n_instances > 1)
+    if single.any():
+        note(f"No rule can use {listed(np.array(bags.names)[single])}: the same value everywhere.")
 
 
 def setting_names(incomplete: str) -> Iterator[str]:
@@ -106,7 +131,7 @@ class Learner:
     ] = None
     n_rules: Annotated[
         int | None,
-        _model("Maximum number of rules to choose (default: 200), or number of rules to train (default: 10)."),
+        _model("Maximum number of rules to choose (default: 150), or number of rules to train (default: 10)."),
     ] = None
     max_conditions: Annotated[
         int | None, _model("Maximum number of conditions in a rule (chosen rules have at most 3).")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError, listed
 from fuzzymil._utils.storage import own_names
+from fuzzymil._utils.text import quantity
 from fuzzymil.cli import _console
 from fuzzymil.cli._app import DATA, Application, Group, app
 from fuzzymil.cli._console import STANDARD, emit, emit_json, emit_table, is_terminal, note
@@ -150,11 +151,11 @@ def describe(
     if as_json:
         emit_json(found | _diagnosis_in_json(read.bags if wanted else None, task, seed))
         return
-    missing = f"{found['n_missing']} missing value{'' if found['n_missing'] == 1 else 's'}"
-    emit(f"{summary(read.bags)}, {missing}\nFormat: {read.guess}")
+    emit(f"{summary(read.bags)}, {quantity(found['n_missing'], 'missing value')}\nFormat: {read.guess}")
     if found["labels"]:
         sizes = found["instances_per_bag"]["by_label"]
-        classes = (f"{name} ({count} bags of {_range(sizes[name])})" for name, count in found["labels"].items())
+        counts = found["labels"].items()
+        classes = (f"{name} ({quantity(count, 'bag')} of {_range(sizes[name])})" for name, count in counts)
         emit("Labels: " + ", ".join(classes))
     emit("")
     shown = found["features"] if every else found["features"][:_MOST_FEATURES]
@@ -170,7 +171,7 @@ def describe(
         names = listed(f"{name} ({n:,})" for name, n in each["categories"].items())
         emit(f"{each['name']}: {names}" + (f"; missing ({each['missing']:,})" if each["missing"] else ""))
     if not every and (more := read.bags.n_features - _MOST_FEATURES) > 0:
-        emit(f"... and {more:,} more feature{'' if more == 1 else 's'}: add --all to see them")
+        emit(f"... and {quantity(more, 'more feature')}: add --all to see them")
     if wanted:
         emit(f"\n{_diagnosis(read.bags, task, seed).findings()}")
     elif diagnosis is None and read.bags.labels is not None:
@@ -188,9 +189,9 @@ def _diagnosis_in_json(bags: Bags | None, task: Task, seed: int) -> dict[str, An
     return {} if bags is None else {"diagnosis": _diagnosis(bags, task, seed).to_dict()}
 
 
-def _range(sizes: dict[str, float]) -> str:
+def _range(sizes: dict[str, Any]) -> str:
     low, high = sizes["min"], sizes["max"]
-    return f"{low} instances" if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
+    return quantity(low, "instance") if low == high else f"{low}-{high} instances, median {sizes['median']:g}"
 
 
 def _text(feature: dict[str, Any], key: str) -> str:

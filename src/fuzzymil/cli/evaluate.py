@@ -6,15 +6,19 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fuzzymil._utils.errors import InputError, ParameterError
+from fuzzymil._utils.text import quantity
 from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import emit, emit_json, emit_table, in_options, is_terminal, note, progress
-from fuzzymil.cli._inputs import Columns, read_data
-from fuzzymil.cli._options import AsJson, Data, Folds, Group, Seed, TrainingData, option, split_names
+from fuzzymil.cli._inputs import Columns, Source, read_data
+from fuzzymil.cli._options import AsJson, CostMiss, Data, Folds, Group, Seed, TrainingData, option, split_names
 from fuzzymil.cli._processes import helped_fits
 from fuzzymil.cli._settings import Learner, Task, TaskOption, infer_task, positive_label
 
@@ -40,6 +44,7 @@ class Trial:
     title: str
     estimator: Any
     scores: dict[int, dict[str, float]] = dataclasses.field(default_factory=dict)  # by the number of the fold
+    pairs: list[tuple[Any, Any]] = dataclasses.field(default_factory=list)  # probabilities and whether they came true
     seconds: float = 0.0
     failure: str | None = None  # why the other folds are not there
 
@@ -55,6 +60,19 @@ def evaluate(
     *,
     reading: TrainingData,
     group: Group = None,
+    time: Annotated[
+        str | None,
+        option(
+            "COLUMN",
+            "Column of dates or numbers: learn from earlier bags, test on later ones. It is not used as a feature.",
+            panel="Data",
+            show_default=False,
+        ),
+    ] = None,
+    test: Annotated[
+        Path | None,
+        option("FILE", "Learn from all of DATA, and test on the bags in this file.", panel="Data", show_default=False),
+    ] = None,
     task: TaskOption = Task.auto,
     folds: Folds = 10,
     repeats: Annotated[int, option("NUMBER", "Number of repetitions, each with different folds.", min=1)] = 1,
@@ -68,6 +86,7 @@ def evaluate(
         ),
     ] = None,
     learner: Learner,
+    cost_miss: CostMiss = None,
     seed: Seed = 0,
     jobs: Annotated[
         int | None,
@@ -86,23 +105,37 @@ def evaluate(
     fuzzymil evaluate visits.csv --bag user --label converted --repeats 5
     fuzzymil evaluate visits.csv --bag user --label converted --compare majority,MILES,EmbeddingForest
     fuzzymil evaluate visits.csv --bag visit --label converted --group user
+    fuzzymil evaluate visits.csv --bag visit --label converted --test later.csv --cost-miss 5
     """
-    source = read_data(data, Columns.of(reading, group), labels=True)
+    apart = [name for name, given in (("--group", group), ("--time", time), ("--test", test)) if given is not None]
+    if len(apart) > 1 or (len(apart) == 1 and apart != ["--group"] and repeats > 1):
+        raise ParameterError(f"{' and '.join(apart)} divide the bags in their own way: use one of them, once.")
+    source = read_data(data, Columns.of(reading, group or time), labels=True)
     groups = None if group is None else source.bags.per_bag(group)
     kind = infer_task(task, source.bags)
     model = learner.estimator(kind, source.bags.labels, seed)
     meant = positive_label(learner.pos_label, source.bags.labels, kind)
     trials = [Trial(type(model).__name__, model), *_others(compare, source.bags, seed, kind, meant)]
-    n_folds = _possible(folds, source.bags, kind, groups)
-    splits = _splits(source.bags, n_folds, repeats, seed, kind, groups)
-    with helped_fits(len(splits), source.bags, jobs):
-        finished = _run(
-            trials, lambda trial: _cross_validate(trial, source.bags, splits, n_folds, kind, jobs, quiet=as_json)
-        )
+    bags, n_folds = source.bags, 1
+    if test is not None:
+        bags, splits, how = _tested_on(source, test, reading)
+    elif time is not None:
+        splits, how = _later(bags, time, folds, kind)
+        n_folds = len(splits) + 1
+    else:
+        n_folds = _possible(folds, bags, kind, groups)
+        splits = _splits(bags, n_folds, repeats, seed, kind, groups)
+        how = f"Mean ± standard deviation over the test folds ({repeats} x {n_folds}-fold, {bags.n_bags} bags)."
+    assert bags.labels is not None
+    if cost_miss is not None and (kind is Task.regression or len(set(bags.labels.tolist())) != 2):
+        raise ParameterError("--cost-miss is for two classes: omit it.")
+    score = partial(_scores, kind=kind, cost_miss=cost_miss, positive=meant)
+    with helped_fits(len(splits), bags, jobs):
+        finished = _run(trials, lambda trial: _cross_validate(trial, bags, splits, n_folds, score, jobs, quiet=as_json))
     some = any(trial.results for trial in trials)
     if some or as_json:
         kept = None if groups is None else {"column": group, "n_groups": len(set(groups.tolist()))}
-        _show(trials, source.bags, n_folds, repeats, kept, as_json=as_json)
+        _show(trials, how, bags, n_folds, repeats, kept, as_json=as_json)
     if finished:
         for trial in trials:
             if trial.failure is not None:
@@ -168,6 +201,50 @@ def _splits(bags: Bags, n_folds: int, n_repeats: int, seed: int, kind: Task, gro
     return [split for each in divided for split in each.split(nothing, bags.labels, groups)]
 
 
+def _later(bags: Bags, column: str, n_folds: int, kind: Task) -> tuple[list[Any], str]:
+    """Return splits that learn from earlier bags and test on later ones, and what they are in words."""
+    import numpy as np
+    from sklearn.model_selection import TimeSeriesSplit
+
+    from fuzzymil.bags.series import NumberSeries, TextSeries, as_series
+
+    assert bags.source is not None
+    assert bags.labels is not None
+    series = as_series(bags.source.extra[column], column)
+    if isinstance(series, TextSeries) and np.isfinite(numbers := series.as_numbers()).all():
+        series = NumberSeries(np.append(numbers, np.nan)[series.codes])
+    moments = series.numbers if isinstance(series, NumberSeries) else series.as_dates()
+    if isinstance(moments, str):
+        raise InputError(f"--time needs a column of dates or numbers, but of {column!r}, {moments}.")
+    if (moments != moments).any():  # NaN and NaT
+        where = bags.source.where(int(np.argmax(moments != moments)))
+        raise InputError(f"--time needs a moment for every row, but {column!r} has none in {where}: fill it in.")
+    order = np.argsort(np.maximum.reduceat(moments, bags.offsets[:-1]), kind="stable")  # by the last row of each bag
+    n_classes = len(np.unique(bags.labels)) if kind is Task.classification else 0
+    wanted = min(n_folds, max(bags.n_bags // 2 - 1, 2))
+    splits = [(order[inside], order[held]) for inside, held in TimeSeriesSplit(wanted).split(order)]
+    splits = [split for split in splits if len(np.unique(bags.labels[split[0]])) >= n_classes]
+    if not splits:
+        raise InputError(f"The earlier bags by {column!r} never have all classes: test on other bags with --test.")
+    words = f"Mean ± standard deviation over {quantity(len(splits), 'test fold')}, each later than its training bags."
+    if len(splits) < wanted:
+        words += f" Left out: {quantity(wanted - len(splits), 'early fold')} whose training bags lack a class."
+    return splits, words
+
+
+def _tested_on(source: Source, path: Path, reading: TrainingData) -> tuple[Bags, list[Any], str]:
+    """Return the bags of two files, one split between them, and what it is in words."""
+    import numpy as np
+
+    known = SimpleNamespace(columns_=source.bags.columns)
+    new = read_data(path, Columns.of(reading), remembered=source.columns, model=known, labels=True).bags
+    n_bags = source.bags.n_bags
+    bags = source.bags + (new if source.bags.columns is None else new.align(source.bags.columns))
+    split = np.arange(n_bags), np.arange(n_bags, bags.n_bags)
+    how = f"Learned from {quantity(n_bags, 'bag')} of {source.name}, tested on {quantity(new.n_bags, 'bag')} of {path}."
+    return bags, [split], how
+
+
 def _run(trials: list[Trial], cross_validate: Callable[[Trial], None]) -> bool:
     """Cross-validate all methods on the same folds; return False after Ctrl-C.
 
@@ -188,7 +265,14 @@ def _run(trials: list[Trial], cross_validate: Callable[[Trial], None]) -> bool:
 
 
 def _cross_validate(
-    trial: Trial, bags: Bags, splits: list[Any], n_folds: int, kind: Task, jobs: int | None, *, quiet: bool
+    trial: Trial,
+    bags: Bags,
+    splits: list[Any],
+    n_folds: int,
+    score: Callable[[Fold], dict[str, float]],
+    jobs: int | None,
+    *,
+    quiet: bool,
 ) -> None:
     """Fill in the scores of a method."""
     from fuzzymil.estimators import cross_validate, trains_together
@@ -200,7 +284,11 @@ def _cross_validate(
     with contextlib.nullcontext() if together or quiet else progress() as show:
 
         def finish(fold: Fold) -> None:
-            trial.scores[fold.split] = _scores(fold, kind)
+            trial.scores[fold.split] = score(fold)
+            if "Brier" in trial.scores[fold.split] and fold.probabilities is not None:
+                classes = fold.model.classes_[1 if len(fold.model.classes_) == 2 else 0 :]
+                columns = fold.probabilities[:, -len(classes) :]
+                trial.pairs.append((columns.ravel(), (fold.truth[:, None] == classes).ravel()))
             trial.seconds += fold.seconds
             if show is not None:
                 show(trial.title, len(trial.results), len(splits))
@@ -217,8 +305,12 @@ def _cross_validate(
         )
 
 
-def _scores(fold: Fold, kind: Task) -> dict[str, float]:
-    """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error."""
+def _scores(fold: Fold, kind: Task, cost_miss: float | None = None, positive: Any = None) -> dict[str, float]:
+    """Return accuracy, AUC and, for probabilities, the Brier score on the test bags; or R² and mean absolute error.
+
+    ``cost_miss`` adds what mistakes cost per bag, in false alarms, if the ``positive`` class is predicted where that is
+    cheapest by its probability.
+    """
     from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
 
     from fuzzymil._utils.statistics import brier_score
@@ -229,6 +321,14 @@ def _scores(fold: Fold, kind: Task) -> dict[str, float]:
     scores = {"accuracy": float(accuracy_score(truth, found)), "AUC": _area(fold)}
     if fold.probabilities is not None:
         scores["Brier"] = brier_score(truth, fold.probabilities, fold.model.classes_)
+    if cost_miss is not None:
+        classes = list(fold.model.classes_)
+        place = len(classes) - 1 if positive is None else classes.index(positive)
+        said = found == classes[place]
+        if fold.probabilities is not None:
+            said = fold.probabilities[:, place] >= 1 / (1 + cost_miss)
+        misses, alarms = ~said & (truth == classes[place]), said & (truth != classes[place])
+        scores["cost"] = float((cost_miss * misses + alarms).mean())
     return scores
 
 
@@ -261,7 +361,14 @@ def _measures(measures: Iterable[str]) -> list[str]:
 
 
 def _show(
-    trials: list[Trial], bags: Bags, n_folds: int, n_repeats: int, groups: dict[str, Any] | None, *, as_json: bool
+    trials: list[Trial],
+    how: str,
+    bags: Bags,
+    n_folds: int,
+    n_repeats: int,
+    groups: dict[str, Any] | None,
+    *,
+    as_json: bool,
 ) -> None:
     found = [(trial, _summary(trial.results)) for trial in trials]
     comparisons = [_compare(trials[0], other, n_folds) for other in trials[1:]]
@@ -283,7 +390,11 @@ def _show(
         elif trial.failure is not None:
             rows.append([trial.title, *("failed" for _ in names), "0", "-"])
     emit_table(["method", *names, "folds", "s/fit"], rows)
-    emit(f"Mean ± standard deviation over the test folds ({n_repeats} x {n_folds}-fold, {bags.n_bags} bags).")
+    emit(how)
+    if trials[0].pairs:
+        emit(_calibration(trials[0]))
+    if "cost" in names:
+        emit("Cost: of a bag, in false alarms, where the positive class is predicted from the cheapest probability.")
     if groups is not None:
         emit(f"Bags with the same {groups['column']} stay in one fold ({groups['n_groups']:,} groups).")
     verdicts = [comparison.verdict for comparison in comparisons if comparison is not None]
@@ -293,13 +404,36 @@ def _show(
         emit(f"Differences: {trials[0].title} minus the other method, fold by fold (corrected resampled t-test).")
 
 
+def _calibration(trial: Trial) -> str:
+    """Say how far probabilities are from the shares of held-out bags for which they came true."""
+    import numpy as np
+
+    likely, came_true = (np.concatenate(each) for each in zip(*trial.pairs, strict=True))
+    groups = np.array_split(np.argsort(likely, kind="stable"), min(10, len(likely)))
+
+    def gap(outcomes: Any) -> float:
+        return float(sum(abs((likely[each] - outcomes[each]).sum()) for each in groups) / len(likely))
+
+    rng = np.random.default_rng(0)
+    by_chance = float(np.quantile([gap(rng.uniform(size=len(likely)) < likely) for _ in range(200)], 0.95))
+    found = gap(came_true)
+    verdict = "calibrated, as far as these bags tell" if found <= by_chance else "not calibrated: use them to rank bags"
+    return (
+        f"Probabilities of {trial.title} are off by {found:.3f} on average (held-out bags, in ten groups); by chance, "
+        f"right ones would be by up to {by_chance:.3f}: {verdict}."
+    )
+
+
 def _spread(measures: Mapping[str, Mapping[str, float]], name: str) -> str:
-    return f"{measures[name]['mean']:.3f} ± {measures[name]['std']:.3f}" if name in measures else "-"
+    if name not in measures:
+        return "-"
+    mean, std = measures[name]["mean"], measures[name]["std"]
+    return f"{mean:.3f}" if math.isnan(std) else f"{mean:.3f} ± {std:.3f}"
 
 
 # ---------------------------------------------------------------------- comparisons
 
-_LESS_IS_BETTER = ("MAE",)
+_LESS_IS_BETTER = ("MAE", "cost")
 
 
 @dataclasses.dataclass(frozen=True)

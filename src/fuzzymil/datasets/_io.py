@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags, BagStream, Columns
+from fuzzymil.bags.labels import UNLABELED, labels_of_bags
 from fuzzymil.bags.table import ColumnOptions
-from fuzzymil.datasets.formats import FORMATS, DataFile, Format
-from fuzzymil.datasets.formats.files import COMPRESSIONS, bare_name, check_target
+from fuzzymil.datasets.formats import FORMATS, DataFile, Format, NoBagColumnError, parquet, parse_labels
+from fuzzymil.datasets.formats.csv import text_columns
+from fuzzymil.datasets.formats.files import COMPRESSIONS, DataFileError, bare_name, check_target
+from fuzzymil.datasets.proposals import proposal
 
 Path_ = str | os.PathLike[str]
 Column = str | int | None
@@ -87,6 +94,8 @@ def guess_format(
     options = ColumnOptions.of(features, each_row=each_row)
     with _within_memory(file):
         known = _format(file, format, bag, label)
+        if file.is_folder and known.storage == "text":
+            file = DataFile(file.members[0], encoding)
         names = () if known.column_names is None else tuple(known.column_names(file))
         return Guess(known.name, *known.roles(file, names, bag, label, options), encoding, names)
 
@@ -108,8 +117,10 @@ def read_bags(
     encoding: str | None = None,
     each_row: bool = False,
     columns: Columns | None = None,
+    labels: Any = None,
+    unlabeled: str = "error",
 ) -> Bags:
-    r"""Read bags from a file or folder.
+    r"""Read bags from a file, a folder, or all files whose names match a pattern (``slides/*.parquet``).
 
     The columns of a CSV or Parquet file may be numbers, text and dates: what becomes of them is described in
     `Bags.from_frame`. Columns that cannot be used are listed in one warning.
@@ -129,8 +140,12 @@ def read_bags(
         - ``"mat"``: MATLAB, versions 5 to 7; `fuzzymil.datasets.formats.mat` lists the layouts;
         - ``"parquet"``: a table like CSV, one file or a folder of files (requires pyarrow:
           ``pip install "fuzzymil[parquet]"``); ids and labels keep the types of their columns;
-        - ``"npy"``: a folder with one 2-D ``.npy`` array per bag and a ``labels.csv`` with the columns
-          ``file,label``.
+        - ``"npy"``: a folder with one ``.npy`` or ``.npz`` file per bag, and optionally a ``labels.csv`` with the
+          columns ``file,label``; in an ``.npz`` file, the array called ``features``, or the only 2-D one;
+        - ``"hdf5"``: ``.h5`` files as pathology tools write them for slides (requires h5py:
+          ``pip install "fuzzymil[hdf5]"``), with a dataset ``features`` each, alone or in groups.
+
+        Positions of instances (``coords``) in ``.npz`` and ``.h5`` files are kept in ``bags.source.extra``.
 
         Default: recognized by name and content; see `guess_format`.
     bag, label : str or int, optional
@@ -143,6 +158,12 @@ def read_bags(
         See `Bags.from_frame`; for CSV and Parquet files.
     each_row : bool
         Whether each row of a CSV or Parquet file is a bag of its own; its id is its number, counted from 1.
+    labels : path, data frame, Series or mapping, optional
+        Labels that are not in the file, one per bag, for `Bags.with_labels`; ``label`` is then one of its columns. A
+        path is that of a CSV, Excel or Parquet file.
+    unlabeled : {"error", "drop", "keep"}, default "error"
+        What to do about bags without a label, where others have one: raise an error, leave them out with a warning, or
+        keep them.
     encoding : str, optional
         Encoding of a text file, such as ``"cp1252"``, in which spreadsheets on Windows save CSV. Default: UTF-8.
 
@@ -168,10 +189,12 @@ def read_bags(
     >>> bags.ids.tolist(), bags.labels.tolist(), bags.feature_names
     (['b1', 'b2'], [0, 1], ('width',))
     """
-    file = DataFile(path, encoding)
+    file, own = DataFile(path, encoding), label if labels is None else None
     with _within_memory(file):
-        known = _format(file, format, bag, label)
-    options = ColumnOptions.of(features, drop, categorical, date, exclude_text, keep, decimal, thousands, each_row)
+        known = _format(file, format, bag, own)
+    options = ColumnOptions.of(
+        features, drop, categorical, date, exclude_text, keep, decimal, thousands, each_row, unlabeled
+    )
     given: dict[str, object] = {
         "drop": drop,
         "features": features,
@@ -186,27 +209,71 @@ def read_bags(
         formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
         raise ParameterError(f"{first}= is supported for {formats}, but {file.path} is read as {known.title}.")
     with _within_memory(file):
-        return known.read(file, bag, label, *((options, columns) if known.takes_options else ()))
+        more = (options, columns) if known.takes_options else ()
+        if file.is_folder and known.storage == "text":
+            found = _joined(known, file, bag, own, more)
+        else:
+            found = known.read(file, bag, own, *more)
+        return found if labels is None else _with_labels(found, labels, label, bag, unlabeled)
+
+
+def _joined(known: Format, folder: DataFile, bag: Column, label: Column, more: tuple[Any, ...]) -> Bags:
+    """Return the bags of several tables, whose features are those of the first."""
+    parts: list[Bags] = []
+    origin: dict[Any, Path] = {}
+    for path in folder.members:
+        if parts and more:
+            more = (more[0], parts[0].columns)
+        parts.append(known.read(DataFile(path, folder.encoding), bag, label, *more))
+        for name in parts[-1].ids.tolist():
+            if origin.setdefault(name, path) is not path:
+                raise InputError(
+                    f"Bag {name!s} is in two files, {origin[name]} and {path}: put all rows of a bag into one file."
+                )
+    return Bags.concatenate(parts)
+
+
+def _with_labels(bags: Bags, labels: Any, label: Column, bag: Column, unlabeled: str) -> Bags:
+    """Return bags with the labels in a table or in a file."""
+    if not isinstance(labels, str | os.PathLike):
+        return bags.with_labels(labels, label=label, unlabeled=unlabeled)
+    known_name("value of unlabeled", unlabeled, UNLABELED)
+    file = DataFile(labels)
+    with file.naming_errors(), _within_memory(file):
+        is_parquet = file.suffix in (".parquet", ".pq")
+        table: Any = parquet.columns_of(file) if is_parquet else text_columns(file)[0]
+        values, without, name = labels_of_bags(bags.ids, table, label, bag if bag in table else None)
+        if not is_parquet and not without.all():
+            known = parse_labels(values[~without].tolist())
+            values = np.full(bags.n_bags, known[0], known.dtype)
+            values[~without] = known
+        return bags._labeled(values, without, unlabeled, name)
 
 
 @contextlib.contextmanager
 def _within_memory(file: DataFile) -> Iterator[None]:
-    """Turn a lack of memory into an error that names the file."""
+    """Turn a lack of memory into an error that names the file, and propose columns where they are unknown."""
     try:
         yield
+    except NoBagColumnError as problem:
+        raise DataFileError(f"{problem}{proposal(file)}") from None
     except MemoryError:
         raise file.too_large("does not fit in memory") from None
 
 
-def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> BagStream:
-    """Stream bags from a Parquet file, or from all Parquet files in a folder, that need not fit in memory.
+def stream_bags(
+    path: Path_ | Sequence[Path_], *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()
+) -> BagStream:
+    """Stream bags from Parquet files that need not fit in memory.
 
     Requires pyarrow: ``pip install "fuzzymil[parquet]"``. The rows of a bag must be contiguous; the bag column is
     scanned once to find where bags begin.
 
     Parameters
     ----------
-    path : path
+    path : path, or sequence of paths
+        Files, folders of files, or patterns such as ``"data/*.parquet"``, whose files are read in the order of their
+        names. All of them are one table.
     bag, label, drop
         As in `read_bags`.
 
@@ -225,12 +292,25 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     >>> stream.part(0).ids
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    file = DataFile(path)
+    paths = matching_files(path)
+    file = DataFile(paths[0])
     known = _format(file, None, bag, label)
     if known.read_parts is None:
         raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
     with _within_memory(file):
-        return known.read_parts(path, bag=bag, label=label, drop=drop)
+        return known.read_parts(paths, bag=bag, label=label, drop=drop)
+
+
+def matching_files(path: Path_ | Sequence[Path_]) -> list[Path]:
+    """Return the files that match patterns, sorted by name; a path that is no pattern stands for itself."""
+    if not isinstance(path, str | os.PathLike):
+        return [file for each in path for file in matching_files(each)]
+    if Path(path).exists() or not glob.has_magic(os.fspath(path)):
+        return [Path(path)]
+    found = sorted(map(Path, glob.glob(os.fspath(path))))
+    if not found:
+        raise InputError(f"No file matches {os.fspath(path)}: check the path, or write the files first.")
+    return found
 
 
 def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -> None:
@@ -300,6 +380,11 @@ def _by_suffix(path: Path) -> Format:
 def _format(file: DataFile, name: str | None, bag: Column, label: Column) -> Format:
     known = _by_name(name) if name is not None else _recognize(file, bag)
     if not known.takes_columns and not (bag is None and label is None):
+        if known.storage == "folder":
+            raise ParameterError(
+                f"{file.path} has one file per bag, and so no columns to choose: omit bag=, and name the table with "
+                "the labels with labels=..."
+            )
         raise ParameterError(
             f"The columns of the format {known.name!r} ({known.title}) are fixed: omit bag= and label=."
         )
@@ -312,6 +397,8 @@ def _recognize(file: DataFile, bag: Column) -> Format:
     for known in sorted(FORMATS.values(), key=lambda known: known.rank)[::-1]:
         if known.matches(file, bag):
             return known
+    if file.is_folder and file.is_pattern:
+        return _recognize(DataFile(file.members[0], file.encoding), bag)
     if file.is_folder:
         raise file.error("is a folder without .npy or .parquet files: pass a file, or put one .npy file per bag in it")
     kinds = "; ".join(f"{known.name!r} ({known.title})" for known in FORMATS.values())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         trains_together,
     )
     from fuzzymil.estimators.anfis import ANFISClassifier, ANFISRegressor
+    from fuzzymil.estimators.conformal import PredictionSets
     from fuzzymil.estimators.experts import MIMamdani, MISugeno
     from fuzzymil.estimators.mianfis import MIANFISClassifier, MIANFISRegressor, Network, train_rules
     from fuzzymil.estimators.options import Operators, Training, network_parameters
@@ -35,6 +36,7 @@ __all__ = [
     "Network",
     "Operators",
     "PerInstance",
+    "PredictionSets",
     "Predictions",
     "RuleClassifier",
     "RuleModel",
@@ -59,6 +61,7 @@ __all__ = [
 # Everything is imported on first use: a saved model answers without scikit-learn, which loads slowly.
 _HOMES = {
     "_cross_validation": ("Fold", "cross_val_scores", "cross_validate", "fit_together", "splitter", "trains_together"),
+    "conformal": ("PredictionSets",),
     "experts": ("MIMamdani", "MISugeno"),
     "wrappers": ("LabeledInstances", "NaiveMIL", "PerInstance"),
     "anfis": ("ANFISClassifier", "ANFISRegressor"),

@@ -11,7 +11,9 @@ from fuzzymil._utils.arrays import Array, check_texts, is_missing, text_names
 from fuzzymil._utils.errors import InputError, ParameterError, described, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
-_MOST = 1e100  # of what is to be predicted
+MOST = 1e100
+"""The largest number to be predicted, and the largest weight: their squares can be added."""
+_ADD_ONE = "add one, or leave such bags out (Bags.from_frame(..., unlabeled='drop'))"
 
 MISSING = ("error", "ignore", "average", "median", "condition")
 """Ways to handle missing values."""
@@ -71,8 +73,10 @@ def compare_features(estimator: Any, bags: Bags) -> Bags:
         advice = "Read the table with Bags.from_frame(frame, bag=..., columns=model.columns_).\n"
         raise InputError(_difference(list(known), list(names)) + (advice if hasattr(estimator, "columns_") else ""))
     if bags.n_features != estimator.n_features_in_:
+        which = "" if known is None else f" These are {listed(known)}."
         raise InputError(
             f"X has {bags.n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input."
+            f"{which}"
         )
     return bags
 
@@ -115,7 +119,8 @@ def bag_labels(bags: Bags, y: Any, kind: str) -> Array:
         count = "one" if labels.ndim == 0 else str(len(labels))
         of_rows = labels.ndim > 0 and len(labels) == bags.n_instances
         advice = " (One label per row? Use Bags.from_long(X, bag_ids, labels=...).)" if of_rows else ""
-        raise InputError(f"There are {bags.n_bags} bags but {count} label(s): pass one label per bag.{advice}")
+        noun = "label" if count in ("1", "one") else "labels"
+        raise InputError(f"There are {bags.n_bags} bags but {count} {noun}: pass one label per bag.{advice}")
     check_texts(labels, "labels", y)
     return _check_finite(np.asarray(labels), bags)
 
@@ -125,7 +130,7 @@ def _check_finite(labels: Array, bags: Bags) -> Array:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         bag = int(np.argmin(np.isfinite(labels).reshape(bags.n_bags, -1).all(axis=1)))
         what = "NaN" if np.isnan(labels[bag]).any() else "infinity or a value too large for dtype('float64')"
-        raise InputError(f"Input y contains {what}: bag {bags.ids[bag]!s} needs a label; add one, or drop the bag.")
+        raise InputError(f"Input y contains {what}: bag {bags.ids[bag]!s} needs a label; {_ADD_ONE}.")
     return labels
 
 
@@ -136,17 +141,22 @@ def numbers_to_predict(bags: Bags, y: Any, kind: str) -> Array:
         if labels.dtype.kind in "cSV":
             raise TypeError
         found = labels.astype(np.float64)
+    except OverflowError:  # a whole number of hundreds of digits
+        found = np.where([abs(each) > MOST for each in labels.flat], np.inf, 0.0).reshape(labels.shape)
     except (TypeError, ValueError):
         odd = next((each for each in labels.reshape(-1).tolist() if not isinstance(each, numbers.Real)), labels)
         raise InputError(
             f"{kind} predicts numbers, but y has {described(odd)}: pass numbers, or use a classifier."
         ) from None
-    too_large = np.abs(found).reshape(bags.n_bags, -1).max(axis=1) > _MOST
+    if labels.dtype == object and np.isnan(found).any():
+        _check_finite(found, bags)  # None is no number either
+    too_large = np.abs(found).reshape(bags.n_bags, -1).max(axis=1) > MOST
     if too_large.any():
         bag = int(np.argmax(too_large))
+        shown = found if labels.dtype == object else labels  # Python refuses to print thousands of digits
         raise InputError(
-            f"The label of bag {bags.ids[bag]!s} is {labels[bag]!s:.60}, but labels must be between -{_MOST:g} and "
-            f"{_MOST:g}, so that their squares can be added: divide all of them by a constant."
+            f"The label of bag {bags.ids[bag]!s} is {shown[bag]!s:.60}, but labels must be between -{MOST:g} and "
+            f"{MOST:g}, so that their squares can be added: divide all of them by a constant."
         )
     return found
 
@@ -185,26 +195,41 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     labels: Array = bag_labels(bags, y, kind)
     if type(labels) is not np.ndarray or labels.ndim != 1:
         labels = column_or_1d(labels, warn=True)
-    _check_labels(labels, bags)
+    labels = _comparable(labels, bags)
     # Whole numbers and text are classes; scikit-learn warns if there are very many of them. It takes its time to tell.
     if labels.dtype.kind not in "biuUS" or 2 * len(np.unique(labels)) > len(labels):
-        check_classification_targets(labels)
+        try:
+            check_classification_targets(labels)
+        except ValueError as problem:
+            kind = "Unknown label type: continuous"
+            if not str(problem).startswith(kind):
+                raise
+            advice = "use a regressor, such as RuleRegressor, or make classes of them"
+            raise InputError(f"{kind}: the labels are numbers with fractions; {advice}.") from None
     return labels
 
 
-def _check_labels(labels: Array, bags: Bags) -> None:
-    """Raise if labels cannot be compared, sorted or saved."""
+def _comparable(labels: Array, bags: Bags) -> Array:
+    """Return labels, numbers as such; raise if they cannot be compared, sorted or saved."""
     if labels.dtype.kind not in "biufUO":
         raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: convert them to text first.")
     if labels.dtype == object:
         values = labels.tolist()
         for bag, value in enumerate(values):
             if is_missing(value):
-                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): add one, or drop the bag.")
+                raise InputError(f"Bag {bags.ids[bag]!s} has no label ({value!r}): {_ADD_ONE}.")
         if any(isinstance(value, bytes) for value in values):
             raise InputError("The labels are bytes: convert them to text first, with label.decode().")
         if len({isinstance(value, str) for value in values}) == 2:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
+        if not isinstance(values[0], str):
+            odd = [value for value in values if not isinstance(value, int | float | np.number | np.bool_)]
+            odd += [value for value in values if isinstance(value, int) and abs(value) >= 2**63]
+            if odd:
+                known = "numbers of at most 18 digits, text or booleans"
+                raise InputError(f"Labels must be {known}, got {described(odd[0])}: convert them to text first.")
+            return np.array(values)
+    return labels
 
 
 MOST_CLASSES = 20

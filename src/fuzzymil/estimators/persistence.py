@@ -16,6 +16,7 @@ from fuzzymil._utils.errors import ModelFileError
 from fuzzymil._utils.registry import import_modules
 from fuzzymil._version import __version__
 from fuzzymil.bags import Columns
+from fuzzymil.estimators.conformal import Conformity
 from fuzzymil.estimators.inputs import MISSING
 from fuzzymil.estimators.options import Operators, Training
 from fuzzymil.estimators.rule_model import ClassReading, Committee
@@ -93,8 +94,30 @@ def model_to_dict(model: Any, *, extra: Mapping[str, Any] | None = None) -> dict
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         **({} if getattr(model, "_positive_place", 1) else {"positive": 0}),
         **(_encode_expert(model) if hasattr(model, "concludes_sets") else _encode_learned(model)),
+        **_encode_conformity(model),
         **({} if extra is None else {"extra": dict(extra)}),
     }
+
+
+def _encode_conformity(model: Any) -> dict[str, Any]:
+    known = getattr(model, "_conformity", None)
+    if known is None:
+        return {}
+    return {"conformity": {"scores": known[0].scores.tolist(), "classes": known[0].classes.tolist()}}
+
+
+def decode_conformity(model: Any, document: Mapping[str, Any]) -> None:
+    """Give a model what it was calibrated by, if it was."""
+    if "conformity" not in document:
+        return
+    scores, classes = (np.asarray(document["conformity"][name]) for name in ("scores", "classes"))
+    n_classes = len(getattr(model, "classes_", [0]))
+    good = (
+        scores.ndim == 1 and scores.shape == classes.shape and classes.dtype.kind == "i" and scores.dtype.kind in "if"
+    )
+    check(bool(good and np.isfinite(scores).all() and len(scores)), "the calibration")
+    check(bool(((classes >= 0) & (classes < n_classes)).all()), "the calibration")
+    model._conformity = Conformity(scores.astype(float), classes), model.members_
 
 
 def _encode_expert(model: Any) -> dict[str, Any]:
@@ -125,7 +148,7 @@ def _encode_learned(model: Any) -> dict[str, Any]:
     }
     if not hasattr(model, "_state"):
         edited = {"edited": True} if model._edited else {}
-        return found | {"frontier": _encode_frontier(model.frontier_)} | edited
+        return found | {"frontier": encode_frontier(model.frontier_)} | edited
     found["initial"] = model.initial_rules_.to_dict()
     scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
     return found | {
@@ -136,7 +159,8 @@ def _encode_learned(model: Any) -> dict[str, Any]:
     }
 
 
-def _encode_frontier(frontier: Any) -> dict[str, Any]:
+def encode_frontier(frontier: Any) -> dict[str, Any]:
+    """Return a frontier as plain values."""
     points = [
         {
             "size": point.size,
@@ -151,11 +175,12 @@ def _encode_frontier(frontier: Any) -> dict[str, Any]:
     return {"chosen": frontier.chosen, "n_folds": frontier.n_folds, "points": points}
 
 
-def _decode_frontier(content: Mapping[str, Any], rules: RuleBase) -> Any:
-    """Return a frontier whose rule bases have the features and outputs of others."""
+def decode_frontier(content: Mapping[str, Any]) -> Any:
+    """Return the frontier that `encode_frontier` described."""
     from fuzzymil.learn.choose.frontier import MEASURES, Frontier, FrontierPoint, Measure  # loads scikit-learn
 
     points = []
+    rules = RuleBase.from_dict(content["points"][0]["rules"])
     for each in content["points"]:
         found = RuleBase.from_dict(each["rules"])
         check(found.feature_names == rules.feature_names, "the features of the frontier")
@@ -222,6 +247,7 @@ def _rebuilt(document: Mapping[str, Any], name: str) -> Any:
         _restore_expert(model, document)
     else:
         _restore_learned(model, document)
+    decode_conformity(model, document)
     return model
 
 
@@ -234,7 +260,7 @@ def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
     model.coverage_ = saved.coverage_
     if not hasattr(model, "training"):
         model._set_rules(members, edited=document.get("edited") is True)
-        model.frontier_ = _decode_frontier(document["frontier"], members[0])
+        model.frontier_ = decode_frontier(document["frontier"])
         return
     initial = RuleBase.from_dict(document["initial"])
     if hasattr(model, "class_weight"):
@@ -409,6 +435,8 @@ class SavedModel(Committee):
             self.pos_label_ = self.classes_.tolist()[self._positive] if n_outputs == 1 else None
             self.calibration_ = _decode_calibration(document["calibration"], self.loss, n_outputs)
         self.coverage_ = _decode_coverage(document["coverage"], self.n_features_in_)
+        decode_conformity(self, document)
+        self.frontier: Mapping[str, Any] | None = document.get("frontier")  # see `decode_frontier`
 
     @classmethod
     def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:

@@ -5,20 +5,22 @@ Nothing here needs scikit-learn, so that a saved model can answer without loadin
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from fuzzymil._utils import html
-from fuzzymil._utils.arrays import Array, depth
+from fuzzymil._utils.arrays import Array, data_frame, depth
 from fuzzymil._utils.colors import class_mark
-from fuzzymil._utils.errors import warn_user
-from fuzzymil.bags import Bags, BagStream
-from fuzzymil.estimators.inputs import compare_features, complete_bags
-from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, effect, explain, explain_many
+from fuzzymil._utils.errors import InputError, warn_user
+from fuzzymil.bags import Bags, BagStream, as_bags
+from fuzzymil.estimators.conformal import Conformity, PredictionSets, prediction_sets
+from fuzzymil.estimators.inputs import bag_labels, compare_features, complete_bags, require_labels
+from fuzzymil.explain import NUMBERS, Coverage, Effect, Explanation, Reading, Witness, effect, explain, explain_many
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.engines.numpy import sigmoid
 from fuzzymil.learn.train.losses import LOSSES
@@ -44,6 +46,14 @@ class Predictions:
     coverage : array of shape (n_bags,), or None
         How usual each bag is: the share of the training bags that are at least as unusual; see
         `fuzzymil.explain.coverage`. None for rules that were not learned.
+    ids : array of shape (n_bags,)
+        Ids of the bags.
+    classes : array of shape (n_classes,), or None
+        The classes of ``probabilities``; None for a regressor.
+    pos_label : label or None
+        Of two classes, the positive one.
+    witnesses : tuple of Witness or None, or None
+        For each bag the instance on which the most influential rule rests, if there is one; only if asked for.
     """
 
     output: Array
@@ -51,6 +61,59 @@ class Predictions:
     decisions: Array | None
     probabilities: Array | None
     coverage: Array | None
+    ids: Array
+    classes: Array | None = None
+    pos_label: Any = None
+    witnesses: tuple[Witness | None, ...] | None = None
+
+    def decided(self, threshold: float) -> Self:
+        """Return the same with the positive one of two classes where its probability is at least this.
+
+        If it costs c times as much to miss it as to see it where it is not, the cheapest threshold is 1 / (1 + c).
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleClassifier
+        >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+        >>> found = RuleClassifier(random_state=0).fit(bags, [0, 1, 0, 1]).predictions(bags)
+        >>> found.decided(0.0).labels.tolist()
+        [1, 1, 1, 1]
+        """
+        if self.classes is None or self.probabilities is None or len(self.classes) != 2:
+            raise InputError("A threshold is for two classes.")
+        place = int(np.argmax(self.classes == self.pos_label))
+        chosen = np.where(self.probabilities[:, place] >= threshold, place, 1 - place)
+        return dataclasses.replace(self, labels=self.classes[chosen])
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per bag: id, prediction, probabilities, coverage, and the witness.
+
+        The witness is the position of the instance in its bag.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleClassifier
+        >>> bags = [[[0.0], [0.1]], [[1.0], [0.2]], [[0.2]], [[0.9]]]
+        >>> RuleClassifier(random_state=0).fit(bags, [0, 1, 0, 1]).predictions(bags).to_frame().columns.tolist()
+        ['bag', 'prediction', 'probability_0', 'probability_1', 'coverage']
+        """
+        return data_frame("pandas", self.to_dict())
+
+    def to_dict(self) -> dict[str, Array]:
+        """Return the columns of `to_frame`."""
+        table: dict[str, Array] = {"bag": self.ids}
+        if self.labels.ndim > 1:
+            table |= {f"prediction_{k + 1}": column for k, column in enumerate(self.labels.T)}
+        else:
+            table["prediction"] = self.labels
+        if self.probabilities is not None and self.classes is not None:
+            of_classes = zip(self.classes.tolist(), self.probabilities.T, strict=True)
+            table |= {f"probability_{name}": column for name, column in of_classes}
+        if self.coverage is not None:
+            table["coverage"] = self.coverage
+        if self.witnesses is not None:
+            table["witness"] = np.array([None if each is None else each.instance for each in self.witnesses], object)
+        return table
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,6 +187,7 @@ class RuleModel(ABC):
     n_features_in_: int
     _members: list[Any]  # rule bases, or functions that make them
     _coverage: Any = ()  # nothing, or a list with a Coverage or a function that makes it
+    _conformity: tuple[Conformity, list[Any]] | None = None  # with the members that it is about
 
     @abstractmethod
     def _infer(self, X: Any, *, by_instance: bool = False, covered: bool = False) -> tuple[Array, Array | None]:
@@ -160,8 +224,10 @@ class RuleModel(ABC):
             return reading.labels(output)
         return output[:, 0] if output.shape[1] == 1 else output
 
-    def predictions(self, X: Any) -> Predictions:
+    def predictions(self, X: Any, *, witnesses: bool = False) -> Predictions:
         """Return labels, decision values, probabilities and coverage of bags, all from one inference.
+
+        ``witnesses``: whether to explain each bag and add its witness, which takes longer.
 
         Examples
         --------
@@ -172,6 +238,7 @@ class RuleModel(ABC):
         >>> found.labels.tolist(), found.probabilities.shape, found.coverage.shape
         ([0, 1, 0, 1], (4, 2), (4,))
         """
+        given: Any = X if isinstance(X, BagStream) else as_bags(X)
         output, coverage = self._infer(X, covered=True)
         reading = self._class_reading()
         return Predictions(
@@ -180,11 +247,100 @@ class RuleModel(ABC):
             decisions=None if reading is None else reading.decision(output),
             probabilities=None if reading is None else reading.probability(output),
             coverage=coverage,
+            ids=np.concatenate([part.ids for part in given]) if isinstance(given, BagStream) else given.ids,
+            classes=None if reading is None else reading.classes,
+            pos_label=getattr(self, "pos_label_", None),
+            witnesses=tuple(each.witness for each in self.explain_many(X)) if witnesses else None,
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs)."""
+        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs).
+
+        Of a stream of a Dask data frame (`BagStream.from_dask`), this is a Dask array, computed when it is needed.
+        """
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.predict)
+            return found
         return self._labels_of(self._infer(X)[0])
+
+    def calibrate(self, X: Any, y: Any = None) -> Self:
+        """Return a copy that predicts sets of answers, calibrated by bags that the model was not fitted on.
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+            Bags that come about as those to predict will, and none of the fit.
+        y : array of shape (n_bags,), optional
+            Default: the labels of the bags.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleClassifier
+        >>> from fuzzymil.datasets import make_two_concepts
+        >>> bags = make_two_concepts(random_state=3)
+        >>> model = RuleClassifier(random_state=0).fit(bags[::3]).calibrate(bags[1::3])
+        >>> found = model.predict_set(bags[2::3], confidence=0.9)
+        >>> found.included.shape, len(found.sets)
+        ((50, 2), 50)
+        """
+        bags = as_bags(X)
+        known = None if self.coverage_ is None else self.coverage_.n_recognized(bags)
+        if known:
+            raise InputError(
+                f"{known} of the {bags.n_bags} bags {'was' if known == 1 else 'were'} used in the fit, where the model "
+                "is more right than elsewhere: calibrate with others, as in fit(bags[::2]).calibrate(bags[1::2])."
+            )
+        require_labels(bags, y, "calibrate")
+        reading, truth = self._class_reading(), bag_labels(bags, y, "calibrate")
+        answers = self._answers(self._infer(bags)[0])
+        model = copy.copy(self)
+        classes = None if reading is None else reading.classes
+        model._conformity = Conformity.of(answers, truth, classes), self.members_
+        return model
+
+    def _answers(self, output: Array) -> Array:
+        """Return probabilities (n_bags, n_classes), or numbers (n_bags,)."""
+        reading = self._class_reading()
+        if reading is None and output.shape[1] > 1:
+            raise InputError("Sets of answers are for a single number per bag, but this model predicts several.")
+        return output[:, 0] if reading is None else reading.probability(output)
+
+    def predict_set(self, X: Any, *, confidence: float = 0.9, by_class: bool = False) -> PredictionSets:
+        """Return for each bag the answers that cannot be excluded: classes, or an interval of numbers.
+
+        The true answer is in the set of at least the share ``confidence`` of new bags (``found.guarantee`` says on
+        which condition). The model is calibrated first: see `calibrate`. Where a set has several classes or none, the
+        model abstains (``found.labels`` is None).
+
+        Parameters
+        ----------
+        X : Bags, or anything `as_bags` accepts
+        confidence : float, default 0.9
+        by_class : bool, default False
+            Whether the guarantee is to hold for the bags of every class. A class with too few calibration bags is then
+            in every set, with a warning.
+
+        Examples
+        --------
+        >>> from fuzzymil import RuleRegressor
+        >>> rows = [[[float(n % 7)]] for n in range(60)]
+        >>> model = RuleRegressor(random_state=0).fit(rows[:30], [n % 7 for n in range(30)])
+        >>> model = model.calibrate([[[n + 0.5]] for n in range(6)] * 5, [n + 0.5 for n in range(6)] * 5)
+        >>> found = model.predict_set(rows[:2], confidence=0.8)
+        >>> bool(found.low[0] < 0 < found.high[0])
+        True
+        """
+        known = self._conformity
+        if known is None or [*map(id, known[1])] != [*map(id, self.members_)]:
+            why = "is not calibrated" if known is None else "has other rules than when it was calibrated"
+            raise InputError(
+                f"The model {why}: call model.calibrate(bags) with labeled bags that the fit has not seen, and use the "
+                "model that it returns."
+            )
+        bags, reading = as_bags(X), self._class_reading()
+        answers = self._answers(self._infer(bags)[0])
+        classes = None if reading is None else reading.classes
+        return prediction_sets(known[0], answers, bags.ids, classes, confidence, by_class=by_class)
 
     def instance_scores(self, X: Any) -> Array:
         """Return the decision value (of a regressor, the prediction) of each instance, treated as a bag of its own.

@@ -59,7 +59,8 @@ class ConditionExplanation(_Value):
     inside a NOT, not at all: always in favor of the rule. ``negated``: inside a NOT, or an odd number of them.
     ``log_support`` is the logarithm of the degree to which the condition supports the rule: the membership, or 1 minus
     it if negated. ``limiting``: whether it limits the truth of the rule; among conditions joined by AND, this is the
-    one with the least support, among those joined by OR the one with the most.
+    one with the least support, among those joined by OR the one with the most. Of the witnesses of *at least k*, it is
+    one of the k-th truest.
 
     Examples
     --------
@@ -192,6 +193,11 @@ class PartExplanation(_Value):
     def degree(self) -> float:
         """Degree to which the part holds for the bag."""
         return math.exp(self.log_degree)
+
+    @property
+    def decider(self) -> Witness:
+        """The witness whose truth the degree depends on: of *at least k*, the k-th truest."""
+        return self.witnesses[-1]
 
     @property
     def truth(self) -> tuple[float, ...]:
@@ -458,6 +464,12 @@ class Explanation(_Value):
     def because(self) -> str:
         """What was concluded and why, in one sentence about the rules that count most."""
         return words.because(self)
+
+    @property
+    def witness(self) -> Witness | None:
+        """The first witness of the most influential rule that has one."""
+        parts = (part for rule in self.rules if rule.contribution for part in rule.parts)
+        return next((part.witnesses[0] for part in parts if part.witnesses), None)
 
     def without(self, instance: int) -> Counterfactual | None:
         """Return the counterfactual without an instance, or None if it is not the witness of a rule."""

@@ -17,6 +17,7 @@ from fuzzymil.plots._sets import DifferenceDisplay, JoinedSetDisplay, Membership
 from fuzzymil.plots._simulation import SimulationDisplay
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
+from fuzzymil.plots._tree import TreeDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "SpaceDisplay",
     "SurfaceDisplay",
     "TermPanel",
+    "TreeDisplay",
     "brier_score",
     "save_figure",
     "true_positive_rates",

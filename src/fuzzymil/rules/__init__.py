@@ -8,6 +8,7 @@ from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
 from fuzzymil.rules.simulation import Simulation
+from fuzzymil.rules.tree import RuleTree, TreeActivations
 
 __all__ = [
     "Activations",
@@ -20,8 +21,10 @@ __all__ = [
     "Quantified",
     "Rule",
     "RuleBase",
+    "RuleTree",
     "SetActivations",
     "Simulation",
+    "TreeActivations",
     "Variable",
     "editing",
     "files",

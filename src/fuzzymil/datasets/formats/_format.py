@@ -14,21 +14,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from fuzzymil._utils.arrays import Array, first_repeated
 from fuzzymil._utils.errors import InputError, PlaceError, did_you_mean
 from fuzzymil.bags import Bags, BagStream, Columns, Source
-from fuzzymil.bags.series import DECIMAL_POINT, NumberFormat, TextSeries, as_float, is_number
-from fuzzymil.bags.table import ColumnOptions
-from fuzzymil.datasets.formats.files import DataFile
+from fuzzymil.bags.labels import LABEL_NAMES
+from fuzzymil.bags.series import DECIMAL_POINT, TextSeries, as_float, is_number
+from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions
+from fuzzymil.datasets.formats.files import DataFile, DataFileError
 
 # ---------------------------------------------------------------------- columns
 
 BAG_NAMES = ("bag", "bag_id", "bagid", "bag_ids", "bag_name", "bagname", "molecule", "molecule_name")
 """Column names that are recognized as the bag id, in any case."""
-
-LABEL_NAMES = ("label", "labels", "bag_label", "class_label", "bag_class", "class", "target", "y")
-"""Column names that are recognized as the label, in any case."""
 
 INSTANCE_LABEL = "instance_label"
 """Column of labels of single instances; it is not a feature."""
@@ -48,7 +47,7 @@ class Format:
     title: str  # for messages
     read: Callable[..., Bags]  # read(file, bag, label); if it takes options: read(file, bag, label, options, columns)
     write: Callable[[Bags, Path], None] | None = None  # None: it is read-only
-    read_parts: Callable[..., BagStream] | None = None  # read_parts(path, bag=, label=, drop=)
+    read_parts: Callable[..., BagStream] | None = None  # read_parts(path or paths, bag=, label=, drop=)
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
     storage: Literal["text", "binary", "folder"] = "text"  # text may be compressed
     takes_columns: bool = True  # whether ``bag=`` and ``label=`` can be chosen
@@ -70,7 +69,7 @@ class Format:
     def matches(self, file: DataFile, bag: ColumnName = None) -> bool:
         """Return whether a file or folder looks like this format."""
         if file.is_folder or self.storage == "folder":
-            return file.is_folder and any(path.suffix.lower() in self.members for path in file.path.iterdir())
+            return file.is_folder and any(path.suffix.lower() in self.members for path in file.members)
         if self.is_match is not None:
             return self.is_match(file, bag)
         if file.suffix in (self.suffixes if self.recognized is None else self.recognized):
@@ -102,6 +101,10 @@ FORMATS: dict[str, Format] = {}
 # ---------------------------------------------------------------------- roles of columns
 
 
+class NoBagColumnError(DataFileError):
+    """No column of a table is called like one of bag ids."""
+
+
 def named_columns(
     names: Sequence[str],
     bag: ColumnName,
@@ -128,10 +131,11 @@ def named_columns(
     if bag is None and not each_row:
         bag = _only(_named_like(BAG_NAMES, free), "bag", error)
         if bag is None:
-            raise error(
+            problem = error(
                 f"no column looks like a bag id: choose one with bag=..., one of {_quoted_list(names)}, or add a "
                 "header with a column 'bag'"
             )
+            raise NoBagColumnError(str(problem))
     if label is None:
         free = [name for name in free if name != bag]
         likely = _named_like(LABEL_NAMES[:-1], free)
@@ -267,7 +271,7 @@ def bags_of_rows(
     source = Source(np.asarray(lines), place="line")
     with file.naming_errors():
         owners = row_ids(file, ids, source)
-        target = None if labels is None else row_labels(file, labels, source)
+        target = None if labels is None else row_labels(file, labels, source)[0]
         return Bags.from_long(instances, owners, labels=target, feature_names=feature_names, source=source)
 
 
@@ -277,13 +281,20 @@ def row_ids(file: DataFile, text: TextSeries, source: Source) -> Array:
     return _spread(file, parse_ids(series.distinct), series)
 
 
-def row_labels(file: DataFile, text: TextSeries, source: Source, number_format: NumberFormat = DECIMAL_POINT) -> Array:
-    """Return the label of each row; raise if a row has none."""
-    series = _complete(text, source, "label")
-    written = series.distinct
+def row_labels(
+    file: DataFile, text: TextSeries, source: Source, options: ColumnOptions = NO_OPTIONS
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Return the label of each row, and where it is missing; raise if a row has none, and that is not expected."""
+    series = TextSeries.of(text.distinct, text.codes, _NO_ID)
+    absent = series.codes < 0
+    if (absent.any() and options.unlabeled == "error") or not series.distinct:
+        row = int(np.argmax(absent))
+        advice = "every row needs one. To leave out bags without a label, use unlabeled='drop'"
+        raise PlaceError(f"this row has no label: {advice}.", source.where(row), row)
+    written, number_format = series.distinct, options.number_format
     numbers = None if number_format == DECIMAL_POINT else number_format.parse_all(written)
     values = parse_labels(written if numbers is None else map(number_text, numbers.tolist()))
-    return _spread(file, values, series)
+    return _spread(file, values, series), absent
 
 
 def _spread(file: DataFile, values: Array, series: TextSeries) -> Array:

@@ -16,13 +16,13 @@ import numpy as np
 
 from fuzzymil._utils import memory
 from fuzzymil._utils.arrays import Array
-from fuzzymil._utils.errors import InputError, TwoLabelsError
+from fuzzymil._utils.errors import InputError, TwoLabelsError, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, Source, Table, bags_of_table
 from fuzzymil.bags.series import DECIMAL_POINT, MISSING, NumberSeries, TextBuilder, TextSeries, is_number, text_bytes
 from fuzzymil.bags.table import NO_OPTIONS, ColumnOptions, not_a_number
 from fuzzymil.datasets.formats import _format
 from fuzzymil.datasets.formats._format import FORMATS, INSTANCE_LABEL, ColumnName, Format
-from fuzzymil.datasets.formats.files import CUT, DataFile, DataFileError, bare_name, write_text
+from fuzzymil.datasets.formats.files import CUT, PER_CHARACTER, DataFile, DataFileError, bare_name, write_text
 
 _SPECIAL = re.compile(r"[,;\t\n\r\" ]|^[#%@]")
 _IN_QUOTES = re.compile(r'"[^"]*"')
@@ -199,6 +199,9 @@ def _kind_of(file: DataFile, bag: ColumnName) -> str | None:
     if file.head:
         file.refuse_json()  # here, as other formats have had their turn
     fields = fields_of(file.head[0]) if file.head else []
+    if len(file.head) == 2 and delimiter(file.head[0]) is None and len(fields_of(file.head[1])) > len(fields):
+        what = f"{file.head[0].strip()[:40]!r} seems to be a title: remove it, so that the first line is the header"
+        raise file.error(what, 1)
     if len(fields) < 2:
         return None
     if isinstance(bag, str) or any(field.lower() in _format.BAG_NAMES for field in fields):
@@ -240,10 +243,20 @@ def read_csv(
     owner, label_text, truth = (found.get(name or "") for name in (roles.bag, roles.label, roles.truth))
     with file.naming_errors():
         ids = np.arange(1, len(lines) + 1) if owner is None else _format.row_ids(file, owner, source)
-        number_format = roles.options.number_format
-        labels = None if label_text is None else _format.row_labels(file, label_text, source, number_format)
+        labels = without = None
+        if label_text is not None:
+            labels, without = _format.row_labels(file, label_text, source, roles.options)
         of_rows = None if truth is None else _format.parse_labels(truth.distinct)[truth.codes]
-        return bags_of_table(Table(series, ids, labels, of_rows, source, is_text=True), roles.options, columns)
+        table = Table(series, ids, labels, of_rows, source, without, is_text=True)
+        return bags_of_table(table, roles.options, columns)
+
+
+def read_excel(file: DataFile, *arguments: Any) -> Bags:
+    """Read the first sheet of a workbook, a table as in CSV."""
+    first, *others = file.sheet[0]
+    if others:
+        warn_user(f"{file.path}: the first sheet, {first}, is read; not {listed(others)}.")
+    return read_csv(file, *arguments)
 
 
 def _text_features(roles: _format.Roles, columns: Columns | None) -> Collection[str]:
@@ -290,6 +303,7 @@ def _field(text: str) -> str:
 
 def text_columns(file: DataFile) -> tuple[dict[str, list[str]], list[int]]:
     """Return a small table with a header as columns of text, and the lines of its rows, header included."""
+    file.require(PER_CHARACTER * len(file.content), "is large for a list")
     found = list(rows_of(file))
     rows = [row for _, row in found]
     names = [name.strip() for name in rows[0]]
@@ -374,6 +388,16 @@ FORMATS["csv"] = Format(
     rank=0,
     column_names=column_names,
     takes_options=True,
+)
+FORMATS["excel"] = Format(
+    name="excel",
+    title="Excel",
+    read=read_excel,
+    recognized=(".xlsx",),
+    rank=2,
+    column_names=column_names,
+    takes_options=True,
+    storage="binary",
 )
 FORMATS["headerless"] = Format(
     name="headerless",

@@ -5,20 +5,31 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import csv
+import glob
 import gzip
 import io
 import itertools
 import lzma
 import os
 import re
+import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from fuzzymil._utils import memory
-from fuzzymil._utils.errors import InputError, ParameterError, PlaceError
+from fuzzymil._utils.errors import (
+    InputError,
+    MissingExtraError,
+    ParameterError,
+    PlaceError,
+    did_you_mean,
+)
 from fuzzymil._utils.storage import write_atomically
 
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
@@ -32,7 +43,8 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.compress,
 }
 _BLOCK = 1 << 20  # bytes unpacked at a time
-_PER_CHARACTER = 25  # bytes that a character of a long line may take when the line is split into many fields
+_WILD = re.compile(r"[*?\[]")
+PER_CHARACTER = 25  # bytes that a character of a long line may take when the line is split into many fields
 _JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*[\[{"])')  # unlike a header, which could begin with a bracket, too
 _EMPTY = "is empty: expected one row per instance; download or export the file again"
 CUT = "the file seems to be truncated here: download it again"
@@ -40,9 +52,9 @@ CUT = "the file seems to be truncated here: download it again"
 
 # What a file that is not text often turns out to be, and what to do about it.
 _BINARY = {
-    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or export the sheet as CSV",
-    b"\x89HDF": "an HDF5 file: export it as CSV",
-    b"\x93NUMPY": "a NumPy array: put one .npy file per bag in a folder with a labels.csv, and pass the folder",
+    b"PK\x03\x04": "a zip archive: unpack it; a spreadsheet needs a name that ends in .xlsx",
+    b"\x89HDF": "an HDF5 file: give it a name that ends in .h5",
+    b"\x93NUMPY": "a NumPy array: put one .npy file per bag in a folder, and pass the folder",
     b"\x80": "a Python pickle, which is not loaded because it could run arbitrary code: export it as CSV",
     b"PAR1": "a Parquet file: read it with format='parquet'",
     b"MATLAB": "a MATLAB file: read it with format='mat'",
@@ -69,20 +81,28 @@ class DataFile:
         if encoding is not None:
             try:
                 codecs.getincrementaldecoder(encoding)
-                codecs.decode(b"", encoding)
-            except LookupError:
+                "".encode(encoding)  # others, such as "zlib", are not about text
+            except (LookupError, ValueError, TypeError):
                 raise ParameterError(
-                    f"Unknown encoding {encoding!r}; choose one such as 'utf-8' or 'cp1252'."
+                    f"Unknown encoding {encoding!r:.60}; choose one such as 'utf-8' or 'cp1252'."
                 ) from None
-        if not self.path.exists():
+        self.is_pattern = bool(_WILD.search(str(self.path))) and not self.path.exists()
+        if not (self.path.exists() or (self.is_pattern and self.members)):
             folder = self.path.parent
             where = f"the folder {folder} exists but has no such file" if folder.is_dir() else f"no folder {folder}"
-            raise MissingFileError(f"File not found: {self.path} ({where}). Check the name.")
+            names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+            hint = did_you_mean(self.path.name, names) or " Check the name."
+            raise MissingFileError(f"File not found: {self.path} ({where}).{hint}")
 
     @property
     def is_folder(self) -> bool:
-        """Whether the path is a folder."""
-        return self.path.is_dir()
+        """Whether the path is a folder, or a pattern that several names match."""
+        return self.is_pattern or self.path.is_dir()
+
+    @cached_property
+    def members(self) -> list[Path]:
+        """The files in the folder, or those that match the pattern, by name."""
+        return sorted(map(Path, glob.glob(str(self.path))) if self.is_pattern else self.path.iterdir())
 
     @property
     def suffix(self) -> str:
@@ -100,6 +120,9 @@ class DataFile:
         """Yield the unpacked bytes block by block: a small file may unpack to any size."""
         if self.is_folder:
             raise self.error("is a folder, not a file: pass a file in it, or a folder of .npy files")
+        if self.suffix == ".xlsx":
+            yield self.sheet[1]
+            return
         try:
             with self.path.open("rb") as packed:
                 start = packed.read(8)
@@ -127,6 +150,11 @@ class DataFile:
         if not found.strip():
             raise self.error(_EMPTY)
         return bytes(found)
+
+    @cached_property
+    def sheet(self) -> tuple[list[str], bytes]:
+        """The names of the sheets of an Excel workbook, and the first of them as CSV."""
+        return _sheet_as_csv(self)
 
     def require(self, n_bytes: float, what: str) -> None:
         """Raise if reading ``what`` needs more memory than the budget allows; the message begins with a verb."""
@@ -156,6 +184,10 @@ class DataFile:
                 text = ends.decode(decoder.decode(block, not block), not block)
             except UnicodeDecodeError as problem:
                 raise self._not_decoded(waiting + block, n_bytes - len(waiting), problem.start, n_lines) from None
+            except UnicodeError as problem:  # no place: UTF-16 without its mark at the start
+                raise self.error(
+                    f"is not valid {self.encoding!s:.20} ({problem!s:.100}): try another encoding=..."
+                ) from None
             *whole, rest = (text if n_bytes else text.removeprefix("\ufeff")).split("\n")
             n_bytes += len(block)
             if whole:
@@ -163,7 +195,7 @@ class DataFile:
                 parts, n_waiting = [], 0
             parts.append(rest)
             n_waiting += len(rest)
-            self.require(_PER_CHARACTER * n_waiting, f"has a line of more than {n_waiting:,} characters")
+            self.require(PER_CHARACTER * n_waiting, f"has a line of more than {n_waiting:,} characters")
             n_lines += len(whole)
             for line in whole:
                 blank = blank and not line.strip()
@@ -214,6 +246,8 @@ class DataFile:
     def refuse_json(self) -> None:
         """Raise if this is JSON, which would pass for a strange table."""
         if _JSON.match("\n".join(self.head)):
+            if "fuzzymil." in "".join(self.head):
+                raise self.error("is a model, or rules, but a file with bags is expected here: predict takes both")
             raise self.error(
                 "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
                 'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
@@ -248,6 +282,52 @@ class DataFile:
             raise DataFileError(f"{self.path}, {problem.place}: {problem.problem}") from problem
         except InputError as problem:
             raise self.problem(str(problem).removesuffix(".")) from None
+
+
+_PER_UNPACKED = 20  # bytes of memory for a byte of a workbook
+
+
+def _sheet_as_csv(file: DataFile) -> tuple[list[str], bytes]:
+    """Return the names of the sheets of a workbook, and the first one as CSV, whose lines are the rows of the sheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError(
+            'Excel files need openpyxl, which is not installed: pip install "fuzzymil[excel]"; or export CSV.'
+        ) from None
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        file.require(_PER_UNPACKED * size, f"unpacks to {memory.size_text(size)}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(file.path, read_only=True, data_only=True, keep_links=False)
+        with contextlib.closing(book):
+            titles = [sheet.title for sheet in book.worksheets]
+            book.worksheets[0].reset_dimensions()
+            width = 0
+            for row in book.worksheets[0].iter_rows(values_only=True):
+                cells = [_cell(value) for value in row]
+                while len(cells) > width and not cells[-1]:
+                    cells.pop()
+                width = width or len(cells)  # that of the header
+                writer.writerow(cells + [""] * (width - len(cells)) if any(cells) else [])
+        return titles, text.getvalue().encode()
+    except (InputError, MemoryError):
+        raise
+    except Exception as problem:  # damage has many names
+        raise file.error(f"is not an Excel workbook, or it is damaged ({problem!s:.100}): save it again") from None
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text: whole numbers without a point, True and False as 1 and 0, dates as in ISO 8601."""
+    if isinstance(value, bool | float) and value == int(value):
+        value = int(value)
+    if isinstance(value, datetime):
+        value = value.isoformat(" ").removesuffix(" 00:00:00")
+    return " ".join(str("" if value is None else value).split())
 
 
 def bare_name(path: Path) -> str:

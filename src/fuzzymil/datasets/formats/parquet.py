@@ -191,13 +191,13 @@ class _Tables:
 
     def __init__(
         self,
-        path: Path,
+        paths: Sequence[Path],
         bag: ColumnName,
         label: ColumnName,
         options: ColumnOptions = NO_OPTIONS,
         columns: Columns | None = None,
     ) -> None:
-        self.files = _files_of(DataFile(path))
+        self.files = [file for path in paths for file in _files_of(DataFile(path))]
         self.first_rows: list[int] = []
         self.groups: list[_Group] = []
         self._kinds: dict[str, Any] = {}  # the types of all columns
@@ -210,7 +210,7 @@ class _Tables:
             self._check_equal(file, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
         if not self.n_rows:
-            raise DataFileError(f"{path} has columns but no rows: write or download it again.")
+            raise DataFileError(f"{paths[0]} has columns but no rows: write or download it again.")
 
     def _add(self, place: int, file: DataFile) -> dict[str, Any]:
         """Record where a file's rows are; return the types of its columns."""
@@ -314,7 +314,10 @@ class _Tables:
         columns: dict[str, Any] = {
             name: (np.concatenate if name in numeric else join)(parts.pop(name)) for name in names
         }
-        for role, what in ((roles.bag, "bag id"), (roles.label, "label")):
+        without = None
+        if roles.label is not None and roles.options.unlabeled != "error":
+            without = _is_missing(columns[roles.label])
+        for role, what in ((roles.bag, "bag id"), (roles.label if without is None else None, "label")):
             if role is not None:
                 self.check_present(columns[role], start, what)
         bag, label, truth = (
@@ -325,7 +328,7 @@ class _Tables:
             for name in roles.features
         }
         ids = np.arange(start + 1, end + 1) if bag is None else bag
-        return Table(series, ids, label, truth, Source(np.arange(start, end), label=roles.label or ""))
+        return Table(series, ids, label, truth, Source(np.arange(start, end), label=roles.label or ""), without)
 
     @contextlib.contextmanager
     def naming_errors(self, start: int = 0) -> Iterator[None]:
@@ -355,7 +358,7 @@ def _files_of(file: DataFile) -> list[DataFile]:
     """Return the file, or the Parquet files of a folder sorted by name."""
     if not file.is_folder:
         return [file]
-    found = sorted(path for path in file.path.iterdir() if path.suffix.lower() in (".parquet", ".pq"))
+    found = [path for path in file.members if path.suffix.lower() in (".parquet", ".pq")]
     found = [path for path in found if not path.name.startswith((".", "_"))]  # metadata of other programs
     if not found:
         raise file.error("contains no .parquet files: pass a file or another folder")
@@ -379,7 +382,7 @@ class ScatteredBagsError(DataFileError):
 
 
 class ParquetBags(BagStream):
-    """The bags of a Parquet file, or of all Parquet files in a folder, read part by part.
+    """The bags of Parquet files, or of all Parquet files in folders, read part by part.
 
     The rows of a bag must be contiguous: the bag column is scanned once to find where bags begin. A part is one row
     group, or several small ones, extended to whole bags: a bag that continues in the next row group or file belongs to
@@ -388,13 +391,14 @@ class ParquetBags(BagStream):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Sequence[Path],
         *,
         bag: ColumnName = None,
         label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(drop=drop))
+        paths = [Path(path)] if isinstance(path, str | os.PathLike) else path
+        self._table = _Tables(paths, bag, label, ColumnOptions.of(drop=drop))
         self._table.require_numbers()
         self._columns = Columns(map(Column, self._table.roles.features))
         self._starts = _bag_starts(self._table)
@@ -471,6 +475,21 @@ def column_names(file: DataFile) -> list[str]:
         return _names_of(first, found)
 
 
+def columns_of(file: DataFile) -> dict[str, Array]:
+    """Return all columns of a small table."""
+    with _open(file) as found:
+        names, n_bytes = _names_of(file, found), 0
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    with _open(file, names) as found:
+        for batch in found.iter_batches(BATCH):
+            batch.validate(full=True)
+            n_bytes += _PER_TEXT * batch.num_rows * len(names) + sum(map(_n_characters, batch.columns))
+            file.require(_TEXT_COPIES * n_bytes, "is large for a list of labels")
+            for name, column in zip(names, batch.columns, strict=True):
+                columns[name] += _decode(column).to_pylist()
+    return {name: np.array([*values, None], object)[:-1] for name, values in columns.items()}
+
+
 def read_parquet(
     file: DataFile,
     bag: ColumnName = None,
@@ -479,7 +498,7 @@ def read_parquet(
     columns: Columns | None = None,
 ) -> Bags:
     """Read all rows at once, in any order."""
-    tables = _Tables(file.path, bag, label, options, columns)
+    tables = _Tables([file.path], bag, label, options, columns)
     with tables.naming_errors():
         return bags_of_table(tables.rows(0, tables.n_rows), tables.roles.options, columns)
 

@@ -2,7 +2,7 @@
 
 from fuzzymil.learn.choose.candidates import informative_features
 from fuzzymil.learn.choose.choose import Limits, SearchResult, choose_rules
-from fuzzymil.learn.choose.diagnosis import DataDiagnosis, Method, Sizes, diagnose
+from fuzzymil.learn.choose.diagnosis import DataDiagnosis, Method, Sizes, diagnose, leaks
 from fuzzymil.learn.choose.frontier import Frontier, FrontierPoint, Measure
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "choose_rules",
     "diagnose",
     "informative_features",
+    "leaks",
 ]
