@@ -77,6 +77,7 @@ SLOW = (
     "tests/estimators/test_sklearn_checks.py",
     "tests/paper",
     "tests/report/test_browser.py",
+    "tests/train/test_jang.py",
 )
 """Files and folders that only `make test-slow` runs; single tests have a mark of their own."""
 

@@ -126,6 +126,11 @@ def ward() -> None:
     save(shown.plot(), "ward-difference")
 
 
+def greenhouse() -> None:
+    """Draw the tuned day of the tutorial on a greenhouse."""
+    save(page("tutorials/greenhouse.md")["figure"], "greenhouse")
+
+
 def mamdani() -> None:
     """Draw the joined set and the trained sets of the page on Mamdani rules, with the rules as the page has them."""
     page = (DOCS / "mamdani.md").read_text("utf-8")
@@ -240,7 +245,20 @@ def ranks() -> None:
     save(display.plot("All methods on the same folds"), "ranks")
 
 
-EACH = (ranks, understanding, visits, ward, mamdani, customers, images, documents, series, digits, molecules)
+EACH = (
+    ranks,
+    understanding,
+    visits,
+    ward,
+    greenhouse,
+    mamdani,
+    customers,
+    images,
+    documents,
+    series,
+    digits,
+    molecules,
+)
 DRAW = {draw.__name__: draw for draw in EACH}
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         diagnose_data,
         load_model,
         train_rules,
+        tune_rules,
     )
     from fuzzymil.inference.activations import use_engine
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
@@ -111,6 +112,7 @@ __all__ = [
     "rules",
     "studio",
     "train_rules",
+    "tune_rules",
     "use_engine",
     "write_report",
 ]

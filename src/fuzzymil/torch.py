@@ -350,8 +350,8 @@ class FuzzyBagHead(nn.Module):
         n_outputs : int, default 1
         order : {0, 1}, default 0
             Whether rules conclude numbers, or linear functions of the features.
-        init : {"fcm", "kmeans", "random", "grid"}, default "kmeans"
-            How the centers are found.
+        init : {"fcm", "kmeans", "random", "grid", "subtractive", "wang-mendel"}, default "kmeans"
+            How the centers are found; the last two may find fewer.
         random_state : int, optional
         feature_names, output_names : sequences of str, optional
         frozen, learn_alpha, missing_values, device, dtype
@@ -383,7 +383,7 @@ class FuzzyBagHead(nn.Module):
         rng = np.random.RandomState(random_state)
         centers = middle + scale * centers_by(init, (x - middle) / scale, n_rules, rng)
         widths = np.broadcast_to(scale * default_width(x.shape[1]), centers.shape)
-        coefs = np.zeros((n_rules, n_outputs, 1 + order * x.shape[1]))
+        coefs = np.zeros((len(centers), n_outputs, 1 + order * x.shape[1]))
         named = RuleBase.from_arrays(
             centers, widths, coefs, feature_names=feature_names, output_names=output_names, **operators
         )

@@ -6,6 +6,7 @@ import numpy as np
 import oracle_learning
 import pytest
 
+from fuzzymil import ANFISRegressor, Training
 from fuzzymil._utils.errors import ParameterError
 from fuzzymil.learn.train import partition
 
@@ -103,7 +104,10 @@ def test_constant_features_do_not_count_for_the_fuzzifier():
     assert found[:, 2:] == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize("method", partition.PARTITIONS)
+EXACT = ("fcm", "kmeans", "random", "grid")
+
+
+@pytest.mark.parametrize("method", EXACT)
 def test_every_partition_gives_distinct_finite_centers_within_the_data_and_repeats_by_seed(method):
     points = np.random.default_rng(8).normal(size=(50, 3))
     found = partition.centers_by(method, points, 4, np.random.RandomState(3))
@@ -116,7 +120,7 @@ def test_every_partition_gives_distinct_finite_centers_within_the_data_and_repea
     assert (found <= points.max(axis=0)).all()
 
 
-@pytest.mark.parametrize("method", partition.PARTITIONS)
+@pytest.mark.parametrize("method", EXACT)
 def test_one_rule_starts_in_the_middle(method):
     points = np.random.default_rng(9).normal(size=(50, 3))
     found = partition.centers_by(method, points, 1, np.random.RandomState(3))
@@ -163,6 +167,34 @@ def test_more_rules_than_distinct_instances_are_refused_with_a_way_out(method):
     with pytest.raises(ParameterError, match=r"n_rules=3 .*distinct instances, 2: .*fewer rules.*init='grid'"):
         partition.centers_by(method, points, 3, np.random.RandomState(0))
     assert len(partition.centers_by("grid", points, 3, np.random.RandomState(0))) == 3
+
+
+def test_subtractive_clustering_finds_as_many_blobs_as_there_are():
+    points, middles = blobs(np.random.default_rng(2), features=2)
+    found = partition.subtractive(points, 20, np.random.RandomState(0))
+    assert len(found) == len(middles)
+    distances = np.linalg.norm(found[:, None] - middles, axis=2)
+    assert set(distances.argmin(axis=1)) == set(range(len(middles)))
+    assert len(partition.subtractive(points, 2, np.random.RandomState(0))) == 2
+
+
+def test_wang_mendel_makes_a_rule_for_each_cell_with_instances():
+    diagonal = np.repeat(np.linspace(0.0, 1.0, 100)[:, None], 2, axis=1)
+    found = partition.wang_mendel(diagonal, 5, np.random.RandomState(0))
+    np.testing.assert_allclose(found, np.repeat((np.arange(5)[:, None] + 0.5) / 5, 2, axis=1))
+    many = np.random.default_rng(0).normal(size=(200, 6))  # in all 64 cells of two lines
+    assert partition.wang_mendel(many, 5, np.random.RandomState(0)).shape == (5, 6)
+
+
+def test_sets_on_neighboring_lines_of_a_grid_cross_at_one_half():
+    X = np.array([[a, 10 * b] for a in range(4) for b in range(4)], float)
+    model = ANFISRegressor(16, init="grid", training=Training(max_epochs=0)).fit(X, X.sum(axis=1))
+    for variable in model.rules_.variables:
+        sets = sorted(variable.terms.values(), key=lambda chosen: chosen.center)
+        assert len(sets) == 4
+        for left, right in itertools.pairwise(sets):
+            assert left((left.center + right.center) / 2) == pytest.approx(0.5)
+            assert right((left.center + right.center) / 2) == pytest.approx(0.5)
 
 
 def test_default_width_grows_with_the_root_of_the_dimension():

@@ -173,8 +173,8 @@ class Learner:
     init: Annotated[
         str | None,
         _training(
-            "Where the rules start: kmeans (default), fcm, random, grid, search or chosen; for mamdani clusters or "
-            "select; or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
+            "Where the rules start: kmeans (default), fcm, random, subtractive, grid, wang-mendel, search, chosen; for "
+            "mamdani clusters or select; or a file of rules to train (.rules, .txt, .json, .fll, .fis, .fcl, .fml).",
             "METHOD|FILE",
         ),
     ] = None

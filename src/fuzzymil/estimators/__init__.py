@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fuzzymil.estimators.persistence import SavedModel, load_model, model_from_dict, model_to_dict, save_model
     from fuzzymil.estimators.rule_model import Predictions, RuleModel
     from fuzzymil.estimators.rules import RuleClassifier, RuleRegressor, diagnose_data
+    from fuzzymil.estimators.tuning import tune_rules
     from fuzzymil.estimators.wrappers import LabeledInstances, NaiveMIL, PerInstance
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "splitter",
     "train_rules",
     "trains_together",
+    "tune_rules",
 ]
 
 # Everything is imported on first use: a saved model answers without scikit-learn, which loads slowly.
@@ -67,6 +69,7 @@ _HOMES = {
     "options": ("Operators", "Training", "network_parameters"),
     "persistence": ("SavedModel", "load_model", "model_from_dict", "model_to_dict", "save_model"),
     "rule_model": ("Predictions", "RuleModel"),
+    "tuning": ("tune_rules",),
     "rules": ("RuleClassifier", "RuleRegressor", "diagnose_data"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -65,6 +65,7 @@ from fuzzymil.learn.train.constraints import (
     project,
     restore_frozen,
 )
+from fuzzymil.learn.train.least_squares import best_conclusions_for, concludes_linearly
 from fuzzymil.learn.train.losses import LOSSES
 from fuzzymil.learn.train.partition import sampled, short_rules
 from fuzzymil.learn.train.progress import counting_bar
@@ -118,6 +119,7 @@ class TrainingState:
     default: tuple[float, ...]
     loss: str
     keep_prob: float | None = None  # of Rule Dropout
+    hybrid: bool = False  # whether conclusions follow from least squares, not from the gradient
     structure: dict[str, Any] = dataclasses.field(default_factory=dict)  # parameters that shaped these rules
     n_runs: int = 1  # restarts of each member, next to each other in `params`
     n_epochs: int = 0
@@ -288,6 +290,33 @@ class Network(Learner):
         additive = self._starts_chosen or (given is not None and not given.normalize)
         return "cross_entropy" if additive else "squared_error"
 
+    learns_by_least_squares = False  # whether optimizer="auto" may be "hybrid"
+
+    def _is_hybrid(self, start: Params, masks: Masks, operators: layers.Operators, bags: Bags, *, whole: bool) -> bool:
+        """Return whether conclusions follow from least squares; ``whole``: the bags are all there are."""
+        training, constraints = self._training, self._constraints or Constraints()
+        if training.optimizer != "hybrid" and not (training.optimizer == "auto" and self.learns_by_least_squares):
+            return False
+        single = bags.n_bags == bags.n_instances
+        for applies, why in (
+            (whole, "streams and partial_fit bring a part of the bags at a time"),
+            (self._intended_loss == "squared_error", f"the loss {self._intended_loss!r} is no squared error"),
+            (training.batch_size is None, "least squares need all bags at once: leave batch_size out"),
+            (training.rule_keep_prob in ("auto", None, 1), "Rule Dropout is for gradients: leave rule_keep_prob out"),
+            (training.update_rule == "exact", "the update rule of the paper is for gradients"),
+            (constraints.conclusions is None and not constraints.signs, "conclusions are constrained"),
+            (
+                concludes_linearly(operators, start.coefs.shape[2], single=single),
+                "linear conclusions of several instances are joined by a softmax: use order=0, or "
+                "conclusion_aggregation='mean'",
+            ),
+        ):
+            if not applies and training.optimizer == "hybrid":
+                raise ParameterError(f"optimizer='hybrid' cannot apply: {why}. Or use optimizer='adam'.")
+            if not applies:
+                return False
+        return training.optimizer == "hybrid" or 2 * _n_numbers(start, masks) <= bags.n_bags
+
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -312,7 +341,7 @@ class Network(Learner):
             raise ParameterError(
                 "partial_fit takes bags in memory: for a stream, use fit (Training(warm_start=True) resumes training)."
             )
-        job = self._prepare(X, y, sample_weight, resume=True, classes=classes)
+        job = self._prepare(X, y, sample_weight, resume=True, classes=classes, whole=False)
         job, result = self._train_jobs([job], 1)[0]
         warn_interrupted([result])
         return self._finish(dataclasses.replace(job, partial=True), result)
@@ -322,7 +351,9 @@ class Network(Learner):
         """The loss that the fitted rules were trained with."""
         return self._state.loss
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None) -> Job:
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, resume: bool, classes: Any = None, whole: bool = True
+    ) -> Job:
         """Check the data and initialize (or resume) the rules; changes nothing on the estimator."""
         require_jax("Training a network")
         resumes = resume and hasattr(self, "_state")
@@ -335,20 +366,22 @@ class Network(Learner):
             raise InputError("These labels need another number of outputs than the fitted rules have: fit a new model.")
         overview = Overview(Measures.of_bags(bags), labels.targets, labels.weights)
         sample, places = (bags, np.arange(0)) if resumes else sampled(bags)
-        state = self._start(sample, labels.only(places), rng, overview, resumes)
+        state = self._start(sample, labels.only(places), rng, overview, resumes, whole=whole)
         weights = self._training_weights(len(state.params), labels, rng)
         return Job(bags, labels, state, self._group(state, bags, labels, *weights, rng), self._plan(state), resumes)
 
-    def _start(self, bags: Bags, labels: EncodedLabels, rng: Any, overview: Overview, resumes: bool) -> TrainingState:
+    def _start(
+        self, bags: Bags, labels: EncodedLabels, rng: Any, overview: Overview, resumes: bool, *, whole: bool
+    ) -> TrainingState:
         if resumes:
-            return self._resumed(len(overview.targets))
+            return self._resumed(bags, len(overview.targets), whole=whole)
         training = self._training
         how: dict[str, Any] = {"standardize": bool(training.standardize), "clip": training.clip}
         scaling = self._scaling(overview.measures, overview.targets, **how)
         with counting_bar("Finding initial rules", enabled=bool(self.verbose)):
-            return initial_state(self, bags, labels, scaling, rng, overview)
+            return initial_state(self, bags, labels, scaling, rng, overview, whole=whole)
 
-    def _resumed(self, n_bags: int) -> TrainingState:
+    def _resumed(self, bags: Bags, n_bags: int, *, whole: bool) -> TrainingState:
         """Return the present rules to train further, if the parameters still describe them."""
         before = self._state
         now = structure(self)
@@ -358,8 +391,10 @@ class Network(Learner):
                     f"The fitted rules were made with {name}={then!r}, but now {name}={now[name]!r}: restore it to "
                     "resume training, or fit a new model with warm_start=False."
                 )
-        p = keep_prob(self, before.params[0], before.masks[0], n_bags, given=before.template is not None)
-        state = dataclasses.replace(before, keep_prob=p)
+        first, masks = before.params[0], before.masks[0]
+        hybrid = self._is_hybrid(first, masks, before.operators, bags, whole=whole)
+        p = None if hybrid else keep_prob(self, first, masks, n_bags, given=before.template is not None)
+        state = dataclasses.replace(before, keep_prob=p, hybrid=hybrid)
         if state.template is not None:
             n_coefs = state.params[0].coefs.shape[2]
             state = dataclasses.replace(state, **limits_on(self, state.template, n_coefs, state.scaling))
@@ -380,7 +415,7 @@ class Network(Learner):
         rng = check_random_state(self.random_state)
         summary, labels = read.summary, read.labels
         bags, sample = read.sample
-        state = self._start(bags, sample, rng, read.overview, resumes)
+        state = self._start(bags, sample, rng, read.overview, resumes, whole=False)
         weights, held_out = self._training_weights(len(state.params), labels, rng)
         held = None if held_out is None else held_out[:, summary.places]
         group = self._group(state, bags, sample, weights[:, summary.places], held, rng)
@@ -412,7 +447,7 @@ class Network(Learner):
         from fuzzymil.learn.train import Group
 
         axes = state.scaling
-        dtype = np.float64 if self._training.precision == "double" else np.float32
+        dtype = np.float64 if self._training.precision == "double" or state.hybrid else np.float32
         return Group(
             starts=state.params,
             masks=state.masks,
@@ -434,7 +469,8 @@ class Network(Learner):
         return Plan(
             dataclasses.replace(state.operators, update_rule=training.update_rule),
             loss=state.loss,
-            optimizer=training.optimizer,
+            optimizer="adam" if training.optimizer in ("auto", "hybrid") else training.optimizer,
+            hybrid=state.hybrid,
             batch_size=training.batch_size,
             keep_prob=state.keep_prob,
             renormalize=training.rule_dropout == "renormalize",
@@ -656,17 +692,17 @@ class Network(Learner):
 
 
 def initial_state(
-    model: Network, bags: Bags, labels: EncodedLabels, scaling: Scaling, rng: Any, overview: Overview
+    model: Network, bags: Bags, labels: EncodedLabels, scaling: Scaling, rng: Any, overview: Overview, *, whole: bool
 ) -> TrainingState:
     """Return initial rules, one set for each restart of each member, based on the bags in memory."""
     if (given := model._given_rules) is not None:
-        return _from_rules(model, given, bags, labels, scaling, len(overview.targets))
+        return _from_rules(model, given, bags, labels, scaling, len(overview.targets), whole=whole)
     for name, value in (("frozen", model.frozen), ("constraints", model._constraints)):
         if value:
             raise ParameterError(f"{name} refers to rules and terms of a rule base: pass one as init, or omit {name}.")
     if model._starts_chosen:
         found = _chosen_rules(model, bags, labels, scaling, rng)
-        return _from_rules(model, found, bags, labels, scaling, len(overview.targets))
+        return _from_rules(model, found, bags, labels, scaling, len(overview.targets), whole=whole)
     if bags.columns is not None and bags.columns.categorical.any():
         name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
         raise InputError(
@@ -699,8 +735,12 @@ def initial_state(
         coefs = np.zeros((len(centers), targets.shape[1], 1))
         blank = Params({chosen.membership: sets}, coefs, *alphas, first, missing_values)
         masks = {chosen.membership: used.astype(float)}
-        coefs = _first_coefs(model, blank, masks, operators, scaled, targets, labels.weights)
-        starts.append(blank._replace(coefs=coefs))
+        start = blank._replace(coefs=_first_coefs(model, blank, masks, operators, scaled, targets, labels.weights))
+        hybrid = model._is_hybrid(start, masks, operators, bags, whole=whole)
+        if hybrid:
+            best = best_conclusions_for(scaled, start, masks, operators, targets, labels.weights)
+            start = start._replace(coefs=best)
+        starts.append(start)
         all_masks.append(masks)
     return TrainingState(
         params=starts,
@@ -711,7 +751,8 @@ def initial_state(
         feature_names=bags.feature_names,
         default=tuple(LOSSES[model._intended_loss].start(mean)),
         loss=model._intended_loss,
-        keep_prob=keep_prob(model, starts[0], all_masks[0], len(overview.targets)),
+        keep_prob=None if hybrid else keep_prob(model, starts[0], all_masks[0], len(overview.targets)),
+        hybrid=hybrid,
         structure=structure(model),
         n_runs=model._training.n_init,
     )
@@ -743,14 +784,18 @@ def structure(model: Network) -> dict[str, Any]:
     return own | model._operators.get_params() | {"loss": model._intended_loss}
 
 
+def _n_numbers(start: Params, masks: Masks) -> int:
+    """Return the number of parameters of rules."""
+    return int(np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items()))
+
+
 def keep_prob(model: Network, start: Params, masks: Masks, n_bags: int, *, given: bool = False) -> float | None:
     """Return the keep probability of Rule Dropout; "auto" uses it where parameters outnumber the bags.
 
     "auto" never drops given or chosen rules: these few complement each other.
     """
     if model._training.rule_keep_prob == "auto":
-        n_numbers = np.size(start.coefs) + sum(len(start.sets[kind]) * used.sum() for kind, used in masks.items())
-        return 0.7 if n_numbers > n_bags and not given else None
+        return 0.7 if _n_numbers(start, masks) > n_bags and not given else None
     return None if model._training.rule_keep_prob in (None, 1) else float(model._training.rule_keep_prob)
 
 
@@ -793,7 +838,8 @@ def _first_sets(
     init = model.init
     if isinstance(init, str):
         found = _partitioned(model, _filled(scaled.instances), np.repeat(groups, bags.sizes), rng)
-        return found, np.full_like(found, width)
+        by_lines = init in partition.GRIDS and model._training.init_width is None
+        return found, partition.grid_widths(found, width) if by_lines else np.full_like(found, width)
     given = init if isinstance(init, tuple) and len(init) == 2 else (init, None)
     centers = _matrix(given[0])
     if centers is None or centers.shape[1] != bags.n_features:
@@ -826,7 +872,7 @@ def _partitioned(model: Network, instances: Array, groups: Array, rng: np.random
         chosen = instances.take(np.flatnonzero(groups == present[1]), axis=0)  # faster than by a mask
         enough = partition.n_distinct(chosen, n_rules) >= n_rules
         return partition.centers_by(method, chosen if enough else instances, n_rules, rng)
-    if which == "all" or len(present) == 1 or n_rules < len(present):
+    if which == "all" or method in partition.GRIDS or len(present) == 1 or n_rules < len(present):
         return partition.centers_by(method, instances, n_rules, rng)
     parts = []
     for group, share in zip(present, partition.even_split(n_rules, len(present)), strict=True):
@@ -899,7 +945,7 @@ def _chosen_rules(model: Network, bags: Bags, labels: EncodedLabels, scaling: Sc
         limits=Limits(model.n_rules, model.max_conditions, prototypes=False),
         n_members=1,
         rng=rng,
-        missing_values=model._stand_ins(bags),
+        missing_values=model._missing_values(bags),
     ).frontier
     if frontier.doubt:
         warn_user(frontier.doubt, EvidenceWarning)
@@ -907,7 +953,7 @@ def _chosen_rules(model: Network, bags: Bags, labels: EncodedLabels, scaling: Sc
 
 
 def _from_rules(
-    model: Network, given: RuleBase, bags: Bags, labels: EncodedLabels, scaling: Scaling, n_bags: int
+    model: Network, given: RuleBase, bags: Bags, labels: EncodedLabels, scaling: Scaling, n_bags: int, *, whole: bool
 ) -> TrainingState:
     """Start every fit from given rules: an expert's, or those of another model.
 
@@ -932,6 +978,7 @@ def _from_rules(
         positive, other = labels.classes[labels.positive], labels.classes[1 - labels.positive]
         warn_if_worse_than_chance(given.infer(bags).output[:, 0], labels.groups == labels.positive, positive, other)
     n_fits = model._training.n_init * model.n_estimators
+    hybrid = model._is_hybrid(start, masks, operators, bags, whole=whole)
     return TrainingState(
         params=[start] * n_fits,
         masks=[masks] * n_fits,
@@ -941,7 +988,8 @@ def _from_rules(
         feature_names=bags.feature_names,
         default=given.default,
         loss=model._intended_loss,
-        keep_prob=keep_prob(model, start, masks, n_bags, given=True),
+        keep_prob=None if hybrid else keep_prob(model, start, masks, n_bags, given=True),
+        hybrid=hybrid,
         structure=structure(model),
         n_runs=model._training.n_init,
         template=given,
@@ -1086,6 +1134,8 @@ def _calibration(output: Array, member_of: Array, weights: Array) -> Array:
 class NetworkRegressor(BagRegressor, Network):
     """Base of `MIANFISRegressor` and `ANFISRegressor`."""
 
+    learns_by_least_squares = True
+
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch on these bags, starting from the current rules.
 
@@ -1118,10 +1168,12 @@ class MIANFISClassifier(NetworkClassifier):
     alpha : float, default 1.0
         Sharpness of the softmax over a bag's instances (Layer 3): 0 is the mean, ``inf`` the maximum.
     init : str, RuleBase, array or (array, array), default "kmeans"
-        Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "grid"), from a search for
-        short rules ("search", with ``max_conditions``), from additive rules that `RuleClassifier` or `RuleRegressor`
-        would choose, at most ``n_rules`` ("chosen"), or from what is given: rules (also as text), centers, or
-        centers and widths of shape (n_rules, n_features) in the units of the data. Given rules keep their operators,
+        Where the rules start: from a partition of the instances ("kmeans", "fcm", "random", "subtractive"), from the
+        cells of a grid over their range ("grid": exactly ``n_rules``; "wang-mendel": those with instances), from a
+        search for short rules ("search", with ``max_conditions``), from additive rules that `RuleClassifier` or
+        `RuleRegressor` would choose ("chosen"), or from what is given: rules (also as text), centers, or centers and
+        widths of shape (n_rules, n_features) in the units of the data. "subtractive", "wang-mendel" and "chosen" give
+        at most ``n_rules`` rules. Given rules keep their operators,
         their default and the names of their terms; a term that several rules share moves for all of them, and features
         without a condition stay so.
     frozen : sequence of str, default ()
@@ -1293,7 +1345,7 @@ def train_rules(
         return _train_sets(given, bags, y, sample_weight, task, training, pos_label=pos_label, **shared)
     shared |= {"init": given, "missing": missing, "training": training, "verbose": verbose}
     model: Any
-    if _holds_classes(task, bags, y, len(given.output_names)):
+    if labels_are_classes(task, bags, y, len(given.output_names)):
         model = MIANFISClassifier(**shared, class_weight=class_weight, pos_label=pos_label)
     else:
         for name, value in (("class_weight", class_weight), ("pos_label", pos_label)):
@@ -1314,14 +1366,14 @@ def _train_sets(
     for name in changes:
         if name not in ("max_epochs", "learning_rate"):
             raise ParameterError(f"{name} does not apply to rules that conclude sets: leave it out.")
-    threshold = 0.5 if _holds_classes(task, bags, y, len(rules.output_names)) else None
+    threshold = 0.5 if labels_are_classes(task, bags, y, len(rules.output_names)) else None
     changes = {"max_epochs": Training.max_epochs} | changes
     model = MIMamdani(rules=rules, threshold=threshold, **changes, **settings)
     found: RuleBase = model.fit(bags, y, sample_weight).rules_
     return found
 
 
-def _holds_classes(task: str, bags: Any, y: Any, n_outputs: int) -> bool:
+def labels_are_classes(task: str, bags: Any, y: Any, n_outputs: int) -> bool:
     """Return whether labels are classes."""
     choice(("auto", "classification", "regression"))("task", task)
     if task != "auto":

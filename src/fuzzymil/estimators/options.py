@@ -25,7 +25,7 @@ from fuzzymil.inference.membership import learnable_families
 from fuzzymil.inference.norms import T_NORMS
 from fuzzymil.learn.train.losses import LOSSES
 
-_OPTIMIZERS = ("adam", "sgd")
+_OPTIMIZERS = ("auto", "hybrid", "adam", "sgd")
 
 
 class _Options:
@@ -123,8 +123,12 @@ class Training(_Options):
         Learning rate, on standardized features.
     batch_size : int or None, default None
         Number of bags per step: 1 is online learning, None uses all bags at once.
-    optimizer : str or optax.GradientTransformation, default "adam"
-        "adam", or "sgd", the plain gradient descent of the paper. An optax transformation has its own learning rate.
+    optimizer : {"auto", "hybrid", "adam", "sgd"} or optax.GradientTransformation, default "auto"
+        "adam" moves sets and conclusions along the gradient. "hybrid", the learning of Jang's ANFIS, moves the sets by
+        "adam" and sets the conclusions by least squares after every step, in double precision: for squared errors, full
+        batches, and conclusions that are constants or about single instances. "auto" is "hybrid" for regressors where
+        that is possible and there are at least two bags per parameter (with fewer, it follows the noise), otherwise
+        "adam". "sgd": the plain gradient descent of the paper. An optax transformation has its own learning rate.
     loss : {"squared_error", "cross_entropy", "hinge"} or None, default None
         Loss of a classifier; `fuzzymil.learn.train.losses` defines targets, decision values and probabilities of each.
         None: "cross_entropy" for additive rules given as ``init``, whose sum is a logit, otherwise "squared_error". A
@@ -192,7 +196,7 @@ class Training(_Options):
     max_epochs: int = checked(integer(0), 150)
     learning_rate: float = checked(above_zero, 0.03)
     batch_size: int | None = checked(either(None, otherwise=integer(1)), None)
-    optimizer: Any = checked(_optimizer, "adam")
+    optimizer: Any = checked(_optimizer, "auto")
     loss: str | None = checked(either(None, otherwise=choice(LOSSES)), None)
     n_iter_no_change: int | None = checked(either(None, otherwise=integer(1)), None)
     validation_fraction: float = checked(real(low=0.0, high=1.0, open_low=True, open_high=True), 0.2)

@@ -461,6 +461,11 @@ class Explanation(_Value):
         return len(self.uncovered) == self.n_estimators
 
     @property
+    def because(self) -> str:
+        """What was concluded and why, in one sentence about the rules that count most."""
+        return words.because(self)
+
+    @property
     def witness(self) -> Witness | None:
         """The first witness of the most influential rule that has one."""
         parts = (part for rule in self.rules if rule.contribution for part in rule.parts)

@@ -334,6 +334,34 @@ def value_of(condition: ConditionExplanation) -> str:
     return f"{name} = {number(condition.value)}{unit}{counted}"
 
 
+_REASONS = 3  # rules in a sentence
+_SLIGHT = 0.005  # share of a rule that is not worth mentioning
+
+
+def because(explanation: Explanation) -> str:
+    """Return what was concluded and why, in one sentence about the strongest rules."""
+    value = explanation.output[explanation.target]
+    said = f"{printer.quoted(explanation.outputs[explanation.target])} = {number(value)}"
+    said = said if explanation.classes is None else f"{explanation.prediction} ({said})"
+    counting = sorted((rule for rule in explanation.rules if rule.strength > _SLIGHT), key=lambda rule: -rule.strength)
+    if not counting:
+        return f"{said}, the default, because no rule fires."
+    reasons = []
+    for rule in counting[:_REASONS]:
+        asked = " and ".join(
+            f"{value_of(c)} {'NOT ' if c.negated else ''}{c.text.removeprefix(printer.quoted(c.variable)).strip()} "
+            f"({degree(c.log_support)})"
+            for c in rule.conditions
+        )
+        conclusion = rule_in_words(explanation, rule, len(rule.conditions) or 1)[1]
+        share = degree(rule.log_firing) if explanation.additive else percent(rule.strength)
+        name = rule.name[0].lower() + rule.name[1:] if rule.rule.label == "" else rule.name
+        reasons.append(f"{asked or 'always'}, so {conclusion} ({name}, {share})")
+    rest = len(counting) - len(reasons)
+    more = f"; and {rest} more rule{'s' if rest > 1 else ''}" if rest else ""
+    return f"{said} because {'; '.join(reasons)}{more}."
+
+
 # ---------------------------------------------------------------------- the text, block by block
 
 

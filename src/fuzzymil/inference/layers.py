@@ -326,22 +326,29 @@ def _response_of_missing(
     params: Params, masks: Masks, operators: Operators, x: jax.Array, unknown: jax.Array
 ) -> jax.Array:
     """Return the change of the responses (i, r, k) when unknown values are replaced by the rules' typical ones."""
-    xp = namespace(x)
     slopes = params.coefs[..., 1:]
+    replaced, typical = values_in_place(params, masks, operators)
+    product = functools.partial(_einsum, "id,rkd->irk")
+    return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * replaced[:, None, :])
+
+
+def values_in_place(params: Params, masks: Masks, operators: Operators) -> tuple[jax.Array, jax.Array]:
+    """Return which missing values linear conclusions replace, 1 or 0, and by what, (r, d) both; see `forward`."""
+    xp = namespace(params.coefs)
     has_set = functools.reduce(xp.maximum, masks.values())
     typical = xp.zeros_like(has_set)
     for name, parameters in params.sets.items():
         typical = xp.where(masks[name] > 0, family(name).peak(*parameters), typical)
     if operators.parts is not None:
         has_set, typical = first_sets(operators.parts, has_set, typical)
-    has_set, typical = has_set[: len(slopes)], typical[: len(slopes)]  # further rows repeat a rule's variables
+    n_rules = len(params.coefs)
+    has_set, typical = has_set[:n_rules], typical[:n_rules]  # further rows repeat a rule's variables
     if params.missing_values is not None:
         there = ~xp.isnan(params.missing_values)
         count = there.sum(axis=0)
         mean = xp.where(there, params.missing_values, 0.0).sum(axis=0) / xp.where(count > 0, count, 1)
         has_set, typical = xp.where(count > 0, 1.0, has_set), xp.where(count > 0, mean, typical)
-    product = functools.partial(_einsum, "id,rkd->irk")
-    return product(unknown, slopes * typical[:, None, :]) - product(unknown * x, slopes * has_set[:, None, :])
+    return has_set, typical
 
 
 def forward_to_sets(

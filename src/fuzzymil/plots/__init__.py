@@ -14,6 +14,7 @@ from fuzzymil.plots._evaluation import (
 from fuzzymil.plots._explanation import ExplanationDisplay
 from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, ShapePanel, ShapesDisplay
 from fuzzymil.plots._sets import DifferenceDisplay, JoinedSetDisplay, MembershipDisplay, TermPanel
+from fuzzymil.plots._simulation import SimulationDisplay
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
 from fuzzymil.plots._tree import TreeDisplay
@@ -40,6 +41,7 @@ __all__ = [
     "Shape",
     "ShapePanel",
     "ShapesDisplay",
+    "SimulationDisplay",
     "SpaceDisplay",
     "SurfaceDisplay",
     "TermPanel",

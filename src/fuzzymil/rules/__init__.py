@@ -7,6 +7,7 @@ from fuzzymil.rules.activations import SetActivations
 from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.simulation import Simulation
 from fuzzymil.rules.tree import RuleTree, TreeActivations
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "RuleBase",
     "RuleTree",
     "SetActivations",
+    "Simulation",
     "TreeActivations",
     "Variable",
     "editing",

@@ -25,12 +25,13 @@ from fuzzymil._utils.errors import ParameterError, described, known_name, listed
 from fuzzymil._utils.registry import package_above
 from fuzzymil._utils.text import check_characters, quantity
 from fuzzymil._version import __version__
+from fuzzymil.bags import Bags
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.layers import Masks, Operators, Params
 from fuzzymil.inference.membership import Formula, Singleton
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.rules import activations, conversion, editing, json
+from fuzzymil.rules import activations, conversion, editing, json, simulation
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules import points as scoring
 from fuzzymil.rules.cards import rules_html
@@ -509,6 +510,7 @@ class RuleBase:
     # The functions of this package that work on rules are the methods themselves, documented where they are defined.
 
     infer = activations.infer
+    simulate = simulation.simulate
     compile = arrays.compiled
     with_numbers = arrays.with_numbers
     edit = editing.edit
@@ -572,6 +574,43 @@ class RuleBase:
         """Read rules written by `save`; nothing in the file is executed."""
         _check_ending(path, "load reads JSON", "read_rules(path)")
         return cls.from_dict(storage.read_document(path, json.VERSIONS))
+
+    def explain(self, x: Any, *, output: str | None = None) -> Any:
+        """Explain what the rules conclude from plain inputs, or from a bag.
+
+        Parameters
+        ----------
+        x : mapping of str to float, sequence of numbers, or anything `as_bags` accepts
+            The value of each variable, by name or in the order of the rules; or a single bag, such as ``[instances]``.
+        output : str, optional
+            Which of several outputs. Default: the first.
+
+        Returns
+        -------
+        fuzzymil.explain.Explanation
+            Prints in detail; `~fuzzymil.explain.Explanation.because` is one sentence.
+
+        Examples
+        --------
+        >>> rules = RuleBase.parse('''
+        ... VARIABLE temperature [C]: cold = Gaussian(15, 3), hot = Gaussian(30, 5)
+        ... IF temperature is hot THEN vent = 80
+        ... IF temperature is cold THEN vent = 10
+        ... ''')
+        >>> print(rules.explain({"temperature": 26}).because)
+        vent = 79.9 because temperature = 26 C is hot (0.726), so vent = 80 (rule 1, 100%).
+        """
+        bags = x if isinstance(x, Bags) else [self._row(x)]
+        return package_above("fuzzymil.explain").explain(self, bags, output=output)
+
+    def _row(self, x: Any) -> Any:
+        """Return plain inputs as a bag of one instance; other things as they are."""
+        if isinstance(x, Mapping):
+            for name in self.feature_names:
+                if name not in x:
+                    raise ParameterError(f"x lacks {name!r}, which the rules ask for; it has {listed(x)}.")
+            x = [x[name] for name in self.feature_names]
+        return [x] if np.ndim(x) == 1 else x
 
     def studio(self, bags: Any = None) -> Any:
         """Open the rule studio in a notebook: see, drag, write and train these rules.

@@ -24,6 +24,7 @@ from fuzzymil.inference.layers import Masks, Operators, Params, forward, forward
 from fuzzymil.inference.membership import family
 from fuzzymil.inference.segments import Grouping, OneBag, PackedBags, padded_size
 from fuzzymil.learn.train.constraints import Limits, as_type, project
+from fuzzymil.learn.train.least_squares import best_conclusions
 from fuzzymil.learn.train.losses import LOSSES
 
 Free = dict[str, Any]  # unconstrained parameters: the pytree that the optimizer updates
@@ -42,6 +43,7 @@ class Plan:
     width_scale: str = "log"  # or "direct": the optimizer updates the widths themselves
     learn_alpha: bool = False
     validate: bool = False
+    hybrid: bool = False  # conclusions by least squares after every step of the sets
     buckets: tuple[int, ...] = ()  # that mini-batches are padded to; of full batches, the size from `even_size`, if any
 
     def transformation(self) -> optax.GradientTransformation:
@@ -474,6 +476,20 @@ def mean_one(weights: Array) -> Array:
 # ---------------------------------------------------------------------- one fit
 
 
+def _with_best_conclusions(
+    free: Free, fixed: Params, masks: Masks, limits: Limits | None, plan: Plan, data: Data
+) -> Free:
+    """Return the parameters with the conclusions of least squared error."""
+    grouping = grouping_of(data.bag_index, len(data.x), len(data.targets), data.offsets, *plan.buckets)
+    start = jnp.zeros_like(fixed.coefs) if limits is None else fixed.coefs
+    params = from_free(free | {"coefs": start}, fixed, plan)
+    given: Any = {"known": data.known, "squares": data.squares}
+    if limits is not None:
+        given |= {"moves": limits.coefs, "stay": 0.0 if limits.stay is None else limits.stay / 2}
+    about = data.x, grouping, data.targets, data.weights
+    return free | {"coefs": best_conclusions(params, masks, plan.operators, *about, **given)}
+
+
 def _describes_sets(params: Params) -> jax.Array:
     """Return whether every set has a finite, positive width (a log-width can be finite and its width not)."""
     good: list[jax.Array] = [family(name).describes_set(*values).all() for name, values in params.sets.items()]
@@ -490,7 +506,10 @@ def _epoch(
     key = jax.random.fold_in(state.key, state.epoch)
     if plan.batch_size is None:
         gradient, loss, error = gradient_of_all(state.free, key, fixed, masks, plan, data)
-        return *step(state.free, state.optimizer, gradient, plan, limits, rate), loss, error
+        free, optimizer = step(state.free, state.optimizer, gradient, plan, limits, rate)
+        if plan.hybrid:
+            free = _with_best_conclusions(free, fixed, masks, limits, plan, data)
+        return free, optimizer, loss, error
     free, optimizer, (total, error), count = steps_through(
         state.free, state.optimizer, key, fixed, masks, limits, plan, data, rate
     )

@@ -372,7 +372,9 @@ def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: A
     peaks = np.array([np.full(shape, -np.inf), np.full(shape, np.inf)])
     if ordered:
         ranges = _ranges(rules, axes)
-        limits = [_intervals(list(v.terms.values()), *ends) for v, ends in zip(rules.variables, ranges, strict=True)]
+        limits = [
+            peak_intervals(list(v.terms.values()), *ends) for v, ends in zip(rules.variables, ranges, strict=True)
+        ]
         for (row, d), (_, term) in rules.arrangement.terms.items():
             place = list(rules.variables[d].terms).index(term)
             peaks[:, row, d] = (limits[d][place] - axes.shift[d]) / axes.scale[d]
@@ -399,7 +401,7 @@ def bounds_of(rules: RuleBase, start: Params, constraints: Constraints, moves: A
     )
 
 
-def _intervals(sets: list[MembershipFunction], low: float, high: float) -> Array:
+def peak_intervals(sets: list[MembershipFunction], low: float, high: float) -> Array:
     """Return the lowest and highest peak of each set, (n, 2): halfway to its neighbors, and within the range."""
     peaks = np.array([_peak(chosen) for chosen in sets])
     distinct = np.unique(peaks)
@@ -668,7 +670,7 @@ def _has_bounds(constraints: Constraints) -> bool:
 
 def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
     """Return arrays (rows, d) and (r, k, 1) that are 0 for frozen sets and conclusions."""
-    held, conclusions = _frozen_parts(rules, frozen)
+    held, conclusions = frozen_parts(rules, frozen)
     sets = np.ones((rules.arrangement.n_rows, rules.n_features))
     known = {variable.name: variable.terms for variable in rules.variables}
     for place, (name, term) in rules.arrangement.terms.items():
@@ -678,7 +680,7 @@ def _moves(rules: RuleBase, frozen: Iterable[str]) -> tuple[Array, Array]:
 
 def restore_frozen(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) -> RuleBase:
     """Return the trained rules with all that is frozen exactly as it was, without rounding errors."""
-    held, moves = _frozen_parts(start, frozen)
+    held, moves = frozen_parts(start, frozen)
     variables = [
         dataclasses.replace(v, terms={t: old.terms[t] if (v.name, t) in held else s for t, s in v.terms.items()})
         for v, old in zip(trained.variables, start.variables, strict=True)
@@ -694,7 +696,7 @@ def restore_frozen(start: RuleBase, trained: RuleBase, frozen: Sequence[str]) ->
     return dataclasses.replace(trained, variables=tuple(variables), rules=tuple(rules), default=tuple(default))
 
 
-def _frozen_parts(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
+def frozen_parts(rules: RuleBase, frozen: Iterable[str]) -> tuple[set[tuple[str, str]], Array]:
     """Return the frozen terms, and an array (r, k, 1) that is 0 for frozen conclusions."""
     known = {f"rule {r + 1}" for r in range(rules.n_rules)} | set(rules.output_names)
     known |= {f"rule {rule.label}" for rule in rules.rules if rule.label}

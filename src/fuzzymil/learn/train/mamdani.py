@@ -154,7 +154,7 @@ def train(
     from fuzzymil.learn.train.trainer import train_groups
 
     joint = joint_rules(rules)
-    names = _names(rules, frozen)
+    names = frozen_names_of(rules, frozen)
     of_inputs = Scaling.fit(Measures.of_bags(bags), standardize=True, clip=None).limited_as(rules)
     axes = _axes(rules, of_inputs)
     start, masks, operators = compiled(rules, joint, axes)
@@ -207,7 +207,7 @@ def _axes(rules: RuleBase, of_inputs: Scaling) -> Scaling:
     )
 
 
-def _names(rules: RuleBase, frozen: Iterable[str]) -> tuple[str, ...]:
+def frozen_names_of(rules: RuleBase, frozen: Iterable[str]) -> tuple[str, ...]:
     """Return the names of frozen variables and terms, those of frozen rules spelled out."""
     found: list[str] = []
     terms = {name for each in rules.all_variables for name in (each.name, *(f"{each.name}.{t}" for t in each.terms))}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from collections.abc import Callable
 from itertools import product
 from typing import Any, NamedTuple
@@ -28,6 +29,9 @@ _FEW_BAGS, _TOO_LARGE = 10, 8  # bags of each class at least, unless they have s
 _SHARE_OF_CLASS = 20  # of the instances of a sample: what the few bags of one class may have
 _HASHED_ROWS = 1 << 16  # hashed at once
 _FEW_ROWS = 4096  # up to which k-means takes one thread
+_MOST_LINES = 9  # of a grid, per feature: more terms would have no names
+_CLUSTERED_ROWS, _ROWS_AT_ONCE = 5_000, 200  # whose distances subtractive clustering computes
+_APART = 1.5  # radius in which subtractive clustering takes potential away, relative to that of the sets
 
 Array = npt.NDArray[Any]
 
@@ -93,6 +97,81 @@ def grid(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
         lines[by_range[place % len(by_range)]] *= factor
     axes = [low[d] + (high[d] - low[d]) * (np.arange(lines[d]) + 0.5) / lines[d] for d in range(instances.shape[1])]
     return np.array(list(product(*axes)))
+
+
+def grid_widths(centers: Array, otherwise: float) -> Array:
+    """Return widths (r, d) with which neighbors on the lines of a grid cross at one half, as in Jang's ANFIS.
+
+    ``otherwise``: the width where all centers are on one line.
+
+    Examples
+    --------
+    >>> grid_widths(np.array([[1.0, 0.0], [3.0, 0.0]]), 0.8).round(3).tolist()
+    [[0.849, 0.8], [0.849, 0.8]]
+    """
+    lines = [np.unique(column) for column in centers.T]
+    apart = [np.diff(line).min() / math.sqrt(8 * math.log(2)) if len(line) > 1 else otherwise for line in lines]
+    return np.tile(apart, (len(centers), 1))
+
+
+def wang_mendel(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
+    """Return the cells of a regular grid in which there are instances, as Wang and Mendel's rules from examples.
+
+    The grid has the same number of lines for every feature, as many as leave at most ``n_rules`` such cells, or two;
+    of more cells, those with most instances count.
+
+    Examples
+    --------
+    >>> wang_mendel(np.array([[0.0, 0.0], [1.0, 1.1], [4.0, 4.0]]), 3, np.random.RandomState(0)).tolist()
+    [[0.5, 0.5], [1.5, 1.5], [3.5, 3.5]]
+    """
+    del rng
+    low, span = instances.min(axis=0), np.ptp(instances, axis=0)
+    varies = span > 0
+    shares = np.where(varies, (instances - low) / np.where(varies, span, 1.0), 0.0)
+    kept: tuple[Array, Array, int] | None = None
+    for n_lines in range(2, _MOST_LINES + 1):
+        nearest = np.minimum((shares * n_lines).astype(int), n_lines - 1)
+        cells, counts = np.unique(nearest, axis=0, return_counts=True)
+        if kept is None or len(cells) <= n_rules:
+            kept = cells, counts, n_lines
+    assert kept is not None
+    cells, counts, n_lines = kept
+    cells = cells[np.sort(np.argsort(-counts, kind="stable")[:n_rules])]
+    return np.asarray(low + span * np.where(varies, (cells + 0.5) / n_lines, 0.0))
+
+
+def subtractive(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
+    """Return the centers of Chiu's subtractive clustering: instances with many others around, far from each other.
+
+    There are at most ``n_rules``: centers are taken until what is left of the potential is below 15% of the first. The
+    radius is that of sets with the `default_width`. Of more than 5,000 instances, as many count, evenly spaced.
+
+    Examples
+    --------
+    >>> subtractive(np.array([[0.0], [0.2], [0.1], [5.0], [5.1]]), 9, np.random.RandomState(0)).ravel().tolist()
+    [0.1, 5.0]
+    """
+    del rng
+    # The same for every restart, because fits that train together have equally many rules.
+    rows = instances[np.linspace(0, len(instances) - 1, min(len(instances), _CLUSTERED_ROWS)).round().astype(int)]
+    spread = rows.std(axis=0)
+    scaled = rows / np.where(spread > 0, spread, 1.0)
+    width = default_width(max(int((spread > 0).sum()), 1))
+    potential = sum(np.exp(-_squared_distances(scaled, some) / (2 * width**2)).sum(axis=1) for some in _parts(scaled))
+    found: list[int] = []
+    least = 0.15 * potential.max()
+    while len(found) < n_rules and potential.max() > least:
+        center = int(potential.argmax())
+        found.append(center)
+        # Taken from a wider neighborhood, so that centers are not close to each other.
+        near = np.exp(-np.square(scaled - scaled[center]).sum(axis=1) / (2 * (_APART * width) ** 2))
+        potential = potential - potential[center] * near
+    return np.asarray(rows[found])
+
+
+def _parts(rows: Array) -> list[Array]:
+    return [rows[first : first + _ROWS_AT_ONCE] for first in range(0, len(rows), _ROWS_AT_ONCE)]
 
 
 def fcm(instances: Array, n_rules: int, rng: np.random.RandomState, max_iter: int = 100, tol: float = 1e-4) -> Array:
@@ -205,7 +284,12 @@ PARTITIONS: dict[str, Callable[[Any, int, np.random.RandomState], Array]] = {
     "kmeans": kmeans,
     "random": random,
     "grid": grid,
+    "wang-mendel": wang_mendel,
+    "subtractive": subtractive,
 }
+
+GRIDS = ("grid", "wang-mendel")
+"""Partitions into the cells of a grid over all instances, with sets that cross at one half."""
 
 
 def n_distinct(instances: Array, enough: int) -> int:
@@ -221,7 +305,7 @@ def n_distinct(instances: Array, enough: int) -> int:
 def centers_by(method: str, instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     """Return centers by a method in `PARTITIONS`; raise if there are too few distinct instances."""
     distinct = n_distinct(instances, n_rules)
-    if method != "grid" and n_rules > distinct:
+    if method not in (*GRIDS, "subtractive") and n_rules > distinct:
         raise ParameterError(
             f"n_rules={n_rules} is more than the number of distinct instances, {distinct}: use fewer rules, more bags, "
             "or init='grid'."
