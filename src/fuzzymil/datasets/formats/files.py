@@ -78,6 +78,8 @@ class DataFile:
             folder = self.path.parent
             where = f"the folder {folder} exists but has no such file" if folder.is_dir() else f"no folder {folder}"
             raise MissingFileError(f"File not found: {self.path} ({where}). Check the name.")
+        if not (self.path.is_file() or self.path.is_dir()):
+            raise self.error("is a pipe or a device, which cannot be read twice: copy its content into a file first")
 
     @property
     def is_folder(self) -> bool:
