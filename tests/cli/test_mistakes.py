@@ -1,10 +1,11 @@
 """User errors: one clear message, exit code 2, no traceback, nothing written."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
-from runner import NETWORK
+from runner import NETWORK, bad
 from typer.testing import CliRunner
 
 from fuzzymil import MISugeno
@@ -223,3 +224,11 @@ def test_data_in_place_of_a_model(tmp_path):
     assert f"{path} looks like data" in result.stderr
     assert f"fuzzymil fit {path}" in result.stderr
     assert "char 0" not in result.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a file without end")
+def test_a_link_to_a_device_is_not_read_forever(tmp_path):
+    endless = tmp_path / "a.csv"
+    endless.symlink_to("/dev/zero")
+    for command in (["data", "describe"], ["fit"], ["rules"]):
+        assert "is a device, which may have no end" in bad(*command, endless)

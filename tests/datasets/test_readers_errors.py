@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,8 @@ ONE, TWO = np.array([[1.0, 2], [3, 4]]), np.array([[5.0, 6]])
         ("a.csv", bz2.compress(HEADER.encode())[:-5], "damaged or truncated"),
         ("a.csv", lzma.compress(HEADER.encode())[:-5], "damaged or truncated"),
         ("a.csv", gzip.compress(b"", mtime=0), "is empty"),
+        ("a.csv", f"bag,x,{'a' * 200_000}\nb,1,2\n", "a.csv, line 1.*131072"),
+        ("a.data", f"M1,c1,1,{'a' * 200_000}\n", "a.data, line 1: begins with"),
         ("a.csv", b"PK\x03\x04abc", "zip archive.*spreadsheet"),
         ("a.csv", b"\x89HDF\r\n", "HDF5"),
         ("a.npy", b"\x93NUMPY", "folder"),
@@ -188,6 +191,16 @@ def test_missing_files_and_folders(tmp_path, put):
         read_bags(tmp_path, format="csv")
     with pytest.raises(DataFileError, match="is a file, but format='npy'"):
         read_bags(put("a.csv", HEADER), format="npy")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["a.csv", "arrays/one.npy", "arrays/labels.csv", "arrays/features.txt"])
+def test_a_pipe_is_not_waited_for(tmp_path, name):
+    (tmp_path / "arrays").mkdir()
+    np.save(tmp_path / "arrays" / "two.npy", np.ones((1, 2)))
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataFileError, match="is a pipe or a device"):
+        read_bags(tmp_path / name if name == "a.csv" else tmp_path / "arrays")
 
 
 def test_a_file_without_the_right_to_read(put, monkeypatch):

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import warnings
 
 import numpy as np
@@ -123,6 +124,14 @@ def test_one_bag_is_not_taken_for_many_without_a_word():
 def test_files_that_are_no_models(tmp_path, content, told):
     (tmp_path / "a.json").write_text(content)
     with pytest.raises(ModelFileError, match=told):
+        load_model(tmp_path / "a.json")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a file without end")
+def test_a_link_to_a_device_is_no_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("FUZZYMIL_MEMORY", "20MB")
+    (tmp_path / "a.json").symlink_to("/dev/zero")
+    with pytest.raises(ModelFileError, match="too large"):
         load_model(tmp_path / "a.json")
 
 

@@ -507,11 +507,13 @@ def read_document(path: Path_, kinds: Mapping[str, int]) -> dict[str, Any]:
     Raises `ModelFileError` if the file is not JSON, is of another kind, or was written by a newer version.
     """
     name = os.fspath(path)
-    lack = memory.shortage(_TIMES * Path(path).stat().st_size)
+    with open(path, "rb") as file:
+        content = file.read(memory.budget() // _TIMES + 1)  # a device has no size, and no end
+    lack = memory.shortage(_TIMES * len(content))
     if lack is not None:
         raise ModelFileError(f"{name} is too large for a fuzzymil file: {lack}.")
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = content.decode("utf-8")
     except ValueError as problem:
         raise _not_ours(name, problem) from None
     return parse_document(text, kinds, name)

@@ -157,6 +157,10 @@ def local_copy(path: Path, suffix: str = "") -> Iterator[Path]:
     if not is_pipe(path):
         yield path
         return
+    about = os.fstat(0) if path == STANDARD else path.stat()
+    is_device = stat.S_ISBLK(about.st_mode) or stat.S_ISCHR(about.st_mode)
+    if is_device and not os.path.samestat(about, os.fstat(0)):
+        raise InputError(f"{path} is a device, which may have no end: copy what you need of it into a file first.")
     with tempfile.TemporaryDirectory(prefix="fuzzymil-") as folder:
         copy = Path(folder) / f"input{path.suffix or suffix}"
         with contextlib.ExitStack() as stack:

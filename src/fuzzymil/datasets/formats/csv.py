@@ -45,7 +45,11 @@ def delimiter(line: str) -> str | None:
 def fields_of(line: str) -> list[str]:
     """Return the fields of a single line."""
     mark = delimiter(line)
-    return line.split() if mark is None else [f.strip() for f in next(csv.reader([line], delimiter=mark))]
+    try:
+        fields = line.split() if mark is None else next(csv.reader([line], delimiter=mark))
+    except csv.Error:  # a field that is too long: who reads the table says where
+        fields = line.split(mark)
+    return [field.strip() for field in fields]
 
 
 def rows_of(file: DataFile) -> Iterator[tuple[int, list[str]]]:

@@ -93,6 +93,8 @@ class DataFile:
             names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
             hint = did_you_mean(self.path.name, names) or " Check the name."
             raise MissingFileError(f"File not found: {self.path} ({where}).{hint}")
+        if not (self.is_pattern or self.path.is_file() or self.path.is_dir()):
+            raise self.error("is a pipe or a device, which cannot be read twice: copy its content into a file first")
 
     @property
     def is_folder(self) -> bool:
