@@ -21,7 +21,7 @@ from fuzzymil import RuleClassifier
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 EXTRAS = ("jax", "optax", "torch", "starlette", "uvicorn", "websockets", "anywidget")  # that modules may import at once
-COMMANDS = ("fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "bench", "cache")
+COMMANDS = ("fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo", "cache")
 COMMANDS += ("data", "data list", "data fetch", "data describe", "data convert")
 
 
