@@ -204,7 +204,7 @@ def _compared(path: Path, block: str | None, n_points: int) -> tuple[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            rules = read_rules(path, block)
+            rules = read_rules(path, block=block)
         except ParameterError as problem:
             return "not opened", str(problem).split(": ", 1)[-1].splitlines()[0]
         try:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from fuzzymil.inference.membership import Bell, Gaussian, Sigmoid, Trapezoidal, Triangular
     from fuzzymil.learn.train.constraints import Constraints
     from fuzzymil.report import write_report
-    from fuzzymil.rules import RuleBase
+    from fuzzymil.rules import RuleBase, RuleTree
 
 __all__ = [
     "ANFISClassifier",
@@ -89,6 +89,7 @@ __all__ = [
     "RuleClassifier",
     "RuleRegressor",
     "RuleSyntaxError",
+    "RuleTree",
     "Sigmoid",
     "Training",
     "Trapezoidal",
@@ -123,7 +124,7 @@ _HOMES = {
     "inference.activations": ("use_engine",),
     "inference.membership": ("Bell", "Gaussian", "Sigmoid", "Trapezoidal", "Triangular"),
     "report": ("write_report",),
-    "rules": ("RuleBase",),
+    "rules": ("RuleBase", "RuleTree"),
     "learn.train.constraints": ("Constraints",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -401,3 +401,9 @@ def test_half_of_a_character_is_refused_by_name(field, wide):
 def test_half_of_a_character_is_refused_in_categories():
     with pytest.raises(InputError, match="'channel' has half of a character"):
         Column("channel", "category", ("email", "x\ud800"))
+
+
+@pytest.mark.parametrize("more", [{"feature_names": ["a", "b"]}, {}])
+def test_labels_in_the_place_of_feature_names_are_told_apart(more):
+    with pytest.raises(InputError, match="write labels=y"):
+        Bags.from_list([[[1.0, 2.0]], [[3.0, 4.0]]], [0, 1], **more)

@@ -80,22 +80,11 @@ def test_order_statistics_against_a_loop(count, known, at_once, monkeypatch):
                 assert least[n, b, d] == (low[n] if n < len(bag) else np.inf)
 
 
-def test_scaled_columns_of_some_bags():
-    bags = random_bags(5)
-    candidates = concatenate([thresholds(bags, (1, 2)), averages(bags)])
-    rows = np.array([0, 2, 3, 7])
-    scaled = candidates.scaled(rows)
-    assert np.array_equal(scaled, candidates.columns[rows] * candidates.scales)
-    assert len(np.unique(candidates.scales)) > 2
-    for columns in (candidates.columns, scaled, thresholds(bags).columns):  # paths read one column after the other
-        assert columns.flags.f_contiguous
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_columns_of_a_candidates_are_the_truths_of_its_premises(missing):
     bags = random_bags(5, missing=missing)
     candidates = concatenate([thresholds(bags, (1, 2, 3)), averages(bags), bag_sizes(bags)])
-    n = len(candidates.scales)
+    n = candidates.columns.shape[1]
     premises = [candidates.premise(number) for number in range(n)]
     assert candidates.columns.shape == (bags.n_bags, n)
     assert {part.quantifier for (part,) in premises} == {"some", "at least", "on average"}
@@ -107,7 +96,7 @@ def test_columns_of_a_candidates_are_the_truths_of_its_premises(missing):
 def test_thresholds_lie_between_values_that_differ():
     bags = Bags.from_list([[[x, 3.0, 0.1 + 0.2]] for x in (0.0, 0.0, 1.0, 1.0, 5.0)] + [[[0.0, 3.0, 0.3]]])
     candidates = thresholds(bags)
-    conditions = [candidates.premise(n)[0].conditions[0] for n in range(len(candidates.scales))]
+    conditions = [candidates.premise(n)[0].conditions[0] for n in range(candidates.columns.shape[1])]
     assert {condition.feature for condition in conditions} == {0}  # a constant has no thresholds; rounding is no change
     assert {condition.sets[0].center for condition in conditions} == {0.5, 3.0}
     assert np.all(np.minimum(candidates.columns, 1 - candidates.columns) < 0.02)  # all values are on one side or other

@@ -111,6 +111,20 @@ def test_choosing_from_a_stream(boxes, tmp_path):
     assert load_model(tmp_path / "m.json").frontier_.n_folds
 
 
+def test_several_files_are_read_in_parts_as_one_table(boxes, tmp_path):
+    from fuzzymil.datasets import read_bags, write_bags
+
+    whole = read_bags(boxes, bag="box", label="color", drop=["remark"])
+    for n, half in enumerate((whole[: whole.n_bags // 2], whole[whole.n_bags // 2 :])):
+        write_bags(half, tmp_path / f"{n}.parquet")
+    files = tmp_path / "0.parquet", tmp_path / "1.parquet"
+    for given in (files, [tmp_path / "*.parquet"]):
+        message = good("fit", *given, "--stream", "-o", tmp_path / "m.json").stderr
+        assert f"{whole.n_bags} bags" in message
+    assert "--stream or --dask" in bad("fit", *files)
+    assert "No Dask scheduler answers" in bad("fit", *files, "--dask", "tcp://127.0.0.1:1")
+
+
 def load(desk):
     from fuzzymil.datasets import read_bags
 

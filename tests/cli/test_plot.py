@@ -1,6 +1,8 @@
 """``plot`` and ``report``."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -47,6 +49,18 @@ def test_report(desk, tmp_path):
     assert json.loads(result.stdout)["bytes"] == target.stat().st_size
     assert "Boxes" in target.read_text(encoding="utf-8")
     assert "name a file" in bad(*arguments[:3], "-o", "-")
+
+
+def test_a_matplotlibrc_of_somebody_else_is_ignored(desk, tmp_path):
+    """They could run LaTeX, or import a module."""
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nbackend: module://harm\nfigure.facecolor: ff0000\n")
+    command = ["plot", "membership", str(desk / "model.json"), "-o", "sets.svg"]
+    said = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.argv[1:] = {command}; from fuzzymil.cli import main; main()"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stderr  # fmt: skip
+    assert "matplotlibrc in the current folder is ignored" in said
+    assert "#ff0000" not in (tmp_path / "sets.svg").read_text()
 
 
 def test_chosen_rules_have_no_curves(desk, tmp_path):

@@ -91,6 +91,7 @@ def test_models_that_were_not_trained(desk, tmp_path):
     shown = good("rules", tmp_path / "sets.json", "--digits", "2").stdout
     assert "\nweight: " in shown
     assert not re.search(r"\d{4}", shown)
+    assert "than or equal to 17" in bad("rules", tmp_path / "sets.json", "--digits", 10**20)
     assert "VARIABLE weight" in good("rules", tmp_path / "sets.json", "--format", "rules").stdout
 
 

@@ -106,6 +106,18 @@ def test_the_data_are_found_again(opened):
     assert opened[1].session.bags.labels.tolist() == ["yes", "no", "no", "yes"]
 
 
+def test_without_files_the_latest_session_of_the_folder_goes_on(opened):
+    good("studio", "--no-browser")
+    assert opened[0].session.demo
+    good("studio", "shop.rules", "visits.csv", "--bag", "user", "--label", "bought", "--no-browser")
+    for _ in range(2):
+        good("studio", "--no-browser")
+        session = opened[-1].session
+        assert not session.demo
+        assert (session.context.name, session.document.text, session.bags.n_bags) == ("shop", RULES, 4)
+    assert len(session.history.versions) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -216,6 +216,11 @@ def test_a_file_without_the_right_to_read(put, monkeypatch):
         ("a.data", SPARSE, {"bag": "x"}, "omit bag= and label=|no column"),
         ("a.data", MUSK, {"format": "uci", "label": "x"}, "omit bag= and label="),
         ("a.arff", ARFF, {"label": "klass"}, "no attribute 'klass' for label=.*Did you mean 'class'"),
+        ("a.csv", HEADER, {"encoding": "utf-16"}, "a.csv is not valid utf-16 .*try another encoding"),
+        *(
+            ("a.csv", HEADER, {"encoding": name}, "Unknown encoding")
+            for name in ("zlib", "rot13", "a\0b", "undefined", 5)
+        ),
     ],
 )
 def test_options_that_do_not_fit(put, name, content, options, match):

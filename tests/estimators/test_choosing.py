@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from fuzzymil import (
-    Bags,
     BagStream,
     MIANFISClassifier,
     MIANFISRegressor,
@@ -195,15 +194,6 @@ def test_candidates_are_compared_on_a_sample_of_very_many_bags(monkeypatch):
     assert (model.predict(bags) == labels).all()  # the rare class is in every sample
     assert model.predict_proba(bags)[3:, 1].max() < 0.2  # rare as ever
     assert RuleClassifier(random_state=0).fit(BAGS).n_bags_compared_ == (60, 60)
-
-
-def test_a_sample_of_a_stream_without_a_class_is_refused(monkeypatch):
-    from fuzzymil.learn.train import partition
-
-    monkeypatch.setattr(partition, "SAMPLE_ROWS", 20)
-    bags = Bags.from_list([np.full((5, 1), float(n)) for n in range(40)], labels=np.arange(40) == 7)
-    with pytest.raises(InputError, match=r"sample of \d of the 40 bags.*none of the class"):
-        RuleClassifier(random_state=0).fit(BagStream.from_bags(bags))
 
 
 # ---------------------------------------------------------------------- progress and interruptions

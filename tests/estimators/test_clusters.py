@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from fuzzymil import MIANFISClassifier, Training
+from fuzzymil import Bags, BagStream, MIANFISClassifier, RuleClassifier, Training
 from fuzzymil.datasets import make_two_concepts
+from fuzzymil.learn.choose import streams
 
 N_WORKERS = 3  # as on three machines: what they are sent has to be pickled
 RESTARTED = {"max_restarts": 3, "max_task_retries": 3}  # Ray gives up otherwise
@@ -64,6 +65,30 @@ def searched(killed: Path | None = None):
 @pytest.fixture(scope="module")
 def here():
     return searched()
+
+
+def part_of(number, *, killed=None):
+    """Return bags; the first process that loads the last part is killed."""
+    if killed is not None and number == 5:
+        with contextlib.suppress(FileExistsError):
+            killed.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+    bags = make_two_concepts(18, 18, random_state=number)
+    return Bags(bags.instances, bags.offsets, labels=bags.labels)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::UserWarning:distributed")
+def test_rules_of_a_stream_are_the_same_on_a_cluster_whose_worker_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_MOST_ROWS", 300)  # so that all bags conclude, not the sample alone
+    here = RuleClassifier(max_rules=3, random_state=0).fit(BagStream(part_of, 6))
+    assert here.n_bags_compared_[0] < here.n_bags_compared_[1] == 324
+    killed = tmp_path / "killed"
+    with dask():
+        there = RuleClassifier(max_rules=3, random_state=0).fit(BagStream(partial(part_of, killed=killed), 6))
+    assert killed.exists()
+    assert there.rules_ == here.rules_
+    assert there.frontier_.table() == here.frontier_.table()
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Labels, weights and files that make no sense are refused with a sentence that says what to do."""
 
+import datetime
 import json
 import warnings
 
@@ -38,6 +39,8 @@ REGRESSORS = [RuleRegressor(), MIANFISRegressor(2, training=BRIEF)]
         (["a", "x\ud800"] * 4, "half of a character"),
         ([np.nan, 0.0] * 4, "y contains NaN: bag concept1-1 needs a label"),
         ([np.inf, 0.0] * 4, "y contains infinity.*bag concept1-1"),
+        ([10**30, 1] * 4, r"got 1000000.*: convert them to text"),
+        ([datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)] * 4, "got an object of type date: convert"),
     ],
     ids=repr,
 )
@@ -63,8 +66,10 @@ def test_names_of_bags_and_classes_that_numpy_would_merge():
         (TWO, "predicts numbers, but y has 'a'"),
         ([np.nan, 0.0] * 4, "y contains NaN"),
         ([1j, 0.0] * 4, "predicts numbers"),
+        ([None, 1] * 4, "y contains NaN: bag concept1-1 needs a label"),
+        ([1, 10**5000] * 4, "label of bag concept1-2 is inf"),
     ],
-    ids=repr,
+    ids=lambda value: ascii(value)[:40] if isinstance(value, str) else type(value[1]).__name__,
 )
 def test_labels_that_are_no_numbers(model, labels, told):
     with pytest.raises(InputError, match=told):
@@ -80,6 +85,20 @@ def test_large_labels_still_work():
 def test_weights_of_another_length(model):
     with pytest.raises(InputError, match="8 bags, but sample_weight has 3"):
         model.fit(BAGS, np.arange(8) % 2, sample_weight=[1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [(["a"] * 8, "one number per bag.*'a'"), ([1e308] * 8, "at most 1e.100"), ([-1] * 8, "negative")],
+)
+def test_weights_that_are_none(model, weights, told):
+    with pytest.raises(InputError, match=told):
+        model.fit(BAGS, np.arange(8) % 2, sample_weight=weights)
+
+
+def test_numbers_in_an_array_of_objects_are_classes():
+    assert RuleClassifier().fit(BAGS, np.array([0, 1] * 4, dtype=object)).classes_.dtype.kind == "i"
 
 
 def test_one_bag_is_not_taken_for_many_without_a_word():

@@ -240,3 +240,22 @@ def test_ids_and_positions_have_two_names():
     ):
         with pytest.raises(ValueError, match=told):
             explain(SKY, named, **settings)
+
+
+def test_at_least_is_decided_at_the_last_of_its_witnesses():
+    rules = RuleBase.parse(
+        "VARIABLE x FROM 0 TO 9: high = Sigmoid(5, 1)  Default: y = 0  IF AT LEAST 3 x is high THEN y += 1"
+    )
+    (part,) = explain(rules, [[[1.0], [8.0], [6.0], [7.0]]]).rules[0].parts
+    assert [witness.instance for witness in part.witnesses] == [1, 3, 2]
+    assert [witness.conditions[0].limiting for witness in part.witnesses] == [False, False, True]
+    assert part.decider.instance == 2
+
+
+def test_instances_that_matter_alike_are_named_in_one_line():
+    rules = RuleBase.parse(
+        "VARIABLE x FROM 0 TO 9: high = Sigmoid(5, 1)  Default: y = 0  IF AT LEAST 3 x is high THEN y += 1"
+    )
+    text = explain(rules, [[[1.0], [8.0], [6.0], [7.0]]]).to_text()
+    (line,) = [line for line in text.splitlines() if line.startswith("Without")]
+    assert "instances 1, 3 and 2" in line

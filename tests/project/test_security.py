@@ -15,6 +15,8 @@ ATTACKS = {
     "Nothing in a file is executed": "estimators/test_damaged_models.py::test_nothing_in_a_file_is_executed",
     "Data files, model files, rule files": "fuzz/test_fuzz.py::test_no_mutation_does_harm",
     "No pickle is loaded": f"{FOLDERS}::test_training_imports_nothing_from_the_current_folder",
+    "Commands ignore a `matplotlibrc`": "cli/test_plot.py::test_a_matplotlibrc_of_somebody_else_is_ignored",
+    "Scripts that the studio exports": "studio/test_files.py::test_text_of_rules_stays_text_in_the_snippet",
     "A model file cannot choose": "estimators/test_damaged_models.py::test_a_file_does_not_choose_how_a_fit_runs",
     "Damaged and hostile files end": "fuzz/test_fuzz.py::test_files_that_once_did_harm",
     "A crash, a hang, or a small file": "datasets/test_budget.py::test_no_file_takes_more_memory_than_the_budget",

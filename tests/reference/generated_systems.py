@@ -10,7 +10,6 @@ import numpy as np
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import FAMILIES, Discrete, Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
-from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.files import _sets as sets
@@ -37,7 +36,7 @@ class Format:
     s_norms: tuple[str, ...] = tuple(S_NORMS)
     accumulations: tuple[str, ...] = (*S_NORMS, "sum")
     monotone: tuple[str, ...] = _MONOTONE  # sets that stand for a number
-    hedges: tuple[str, ...] = tuple(HEDGES)
+    hedges: tuple[str, ...] = fll.HEDGES
     most_hedges: int = 2
     nested: bool = True  # AND within OR, NOT before parentheses, several conditions on one variable
     always: bool = True  # rules without conditions
@@ -85,7 +84,6 @@ FORMATS = {
         per_output=False,
         limited=False,
         activations=("general",),
-        default=False,
         resolutions=(("points", 101),),
     ),
     "fcl": Format(

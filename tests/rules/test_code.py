@@ -34,7 +34,7 @@ def functions(language, rules, folder):
         return module["infer"], module["infer_bag"]
     (folder / "rules.c").write_text(export_rules(rules, "c"), encoding="utf-8")
     library = folder / "rules.so"
-    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-ffp-contract=off"]
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
     subprocess.run(
         [COMPILER, *strict, "-shared", "-fPIC", "-o", library, folder / "rules.c", "-lm"], check=True, timeout=60
     )

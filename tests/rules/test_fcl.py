@@ -103,7 +103,8 @@ def test_numbers_and_linear_functions_of_the_inputs():
         ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
         ((0.5, 2.0, -1.0), (2.0, 0.0, 1.0)),
     ]
-    assert (rules.default, rules.t_norm, rules.s_norm) == ((0.25, 0.0), "product", "algebraic")
+    np.testing.assert_array_equal(rules.default, (0.25, np.nan))
+    assert (rules.t_norm, rules.s_norm) == ("product", "algebraic")
     assert parse_rules(export_rules(rules, "fcl"), "fcl") == rules
     line = parse_rules(NUMBERS, "fcl").outputs[0].terms["line"]  # with previous values, not a rule base
     assert line == Formula("0.5 + 2 * a - 1 * b")

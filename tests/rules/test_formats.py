@@ -12,9 +12,9 @@ from small_systems import POINTS, base, concluding
 from fuzzymil import RuleBase
 from fuzzymil.inference.membership import Gaussian, Sigmoid, Trapezoidal, Triangular
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules import Rule, Variable
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules
+from fuzzymil.rules.files.fll import HEDGES
 from fuzzymil.rules.premise import ANYTHING, And, Is, Not, Or
 
 DATA = Path(__file__).parents[1] / "data" / "formats"

@@ -142,7 +142,6 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("Engine: lamp", "Engine: lamp\nEngine: lamp", "Engine 'lamp' is declared twice"),
         ("enabled: true", "enabled true", "Line 3, character 3: Expected 'key: value'"),
         ("enabled: true", "enabled: yes", "Line 3, .*Unknown enabled.*'yes'.*true, false"),
-        ("enabled: true", "enabled: false", "Line 2, .*disabled"),
         ("enabled: true", "enabld: true", "Unknown InputVariable entry.*'enabld'.*Did you mean 'enabled'"),
         ("range: 0.000 1.000", "range: 0", "Line 4, .*Expected two numbers"),
         ("range: 0.000 1.000", "range: 1 0", "low <= high"),
@@ -169,7 +168,7 @@ def test_an_error_shows_the_line_and_points_at_the_word():
         ("Constant 1.000", "Function x*2", "uses 'x'.* neither an input"),
         ("Linear -0.500 0.1 0.800", "Triangle 0 1 2", "'rising' of 'power' is a Triangular.*Singleton"),
         ("Constant 1.000", "Constant 1 2", "Constant .*1 number"),
-        ("Linear -0.500 0.1 0.800", "Linear -0.500 0.800", "Linear .*3 number"),
+        ("Linear -0.500 0.1 0.800", "Linear 0.800", "Linear .*3 number"),
         ("WeightedAverage TakagiSugeno", "WeightedAverage Sugeno", "Unknown kind of inference.*TakagiSugeno"),
         ("WeightedAverage TakagiSugeno", "WeightedAvg", "Unknown defuzzifier.*Did you mean 'WeightedAverage'"),
         ("WeightedAverage TakagiSugeno", "none", "Line 11, .*needs a defuzzifier"),
@@ -213,7 +212,7 @@ def test_fll_that_is_wrong_or_not_supported(old, new, message):
         ("Centroid 100", "Centroid 10.5", "at least 2"),
         ("Centroid 100", "Centroid 100 100", "at least 2"),
         ("Triangle 0 1 1", "Constant 1", "Unknown kind of term.*'Constant'"),
-        ("is high", "is high with 2", "weight of rule 1, which concludes a set, must be at most 1"),
+        ("is high", "is very high with 2", "weight of rule 1, which concludes a set, must be at most 1"),
     ],
 )
 def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):
@@ -222,10 +221,13 @@ def test_mamdani_fll_that_is_wrong_or_not_supported(old, new, message):
 
 
 def test_what_blocks_must_share():
-    block = "RuleBlock: more\n  conjunction: EinsteinProduct\n  rule: if hour is late then power is high\n"
+    block = (
+        "RuleBlock: more\n  conjunction: EinsteinProduct\n  rule: if hour is late and hour is late then power is high\n"
+    )
     with pytest.raises(RuleSyntaxError, match=r"Line 25, .*same conjunction"):
         fll.read(FLL + block)
-    assert len(fll.read(FLL + block.replace("EinsteinProduct", "none")).rules) == 3
+    without = block.replace("EinsteinProduct", "none").replace("hour is late and ", "")
+    assert len(fll.read(FLL + without).rules) == 3
 
 
 @pytest.mark.parametrize(
@@ -241,7 +243,6 @@ def test_what_blocks_must_share():
         ("NumInputs=2", "NumInputs=3", "Line 4, .*NumInputs is 3, but there are 2"),
         ("NumRules=2", "NumRules=two", "Expected a whole number, found 'two'"),
         ("AndMethod='min'", "AndMethod='product'", "Unknown AndMethod.*'product'.*prod, min"),
-        ("OrMethod='max'", "", "OrMethod"),
         ("DefuzzMethod='wtaver'", "DefuzzMethod='centroid'", "Unknown DefuzzMethod.*'centroid'.*wtaver"),
         ("[Input2]", "[Input3]", r"Line 18, .*numbered from \[Input1\] to \[Input2\]"),
         ("[Input2]", "[Input1]", r"\[Input1\].* twice"),
@@ -262,7 +263,7 @@ def test_what_blocks_must_share():
         ("1 -1, 1 (1) : 1", "1 -1 1 (1) : 1", "Line 30, .*Expected a rule: '1 0 -2, 1"),
         ("1 -1, 1 (1) : 1", "1, 1 (1) : 1", r"Expected 2 number\(s\) here, found 1"),
         ("1 -1, 1 (1) : 1", "1 -2, 1 (1) : 1", "There is no term 2: the variable has 1"),
-        ("1 -1, 1 (1) : 1", "1.7 -1, 1 (1) : 1", "fraction.*hedge: 0.01, 0.05"),
+        ("1 -1, 1 (1) : 1", "1.7 -1, 1 (1) : 1", "fraction.*hedge: 0.05, 0.2"),
         ("1 -1, 1 (1) : 1", "1 -1, -1 (1) : 1", "Line 30, .*'not' .*'power', a number"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 (-1) : 1", "weight .*at least 0"),
         ("1 -1, 1 (1) : 1", "1 -1, 1 () : 1", "Expected the weight of the rule"),
@@ -322,7 +323,7 @@ def test_levels_without_brackets_are_limited_too():
 
 def test_short_text_for_more_coefficients_than_memory_holds():
     inputs = "".join(f"InputVariable: x{d}\n" for d in range(4000))
-    output = "OutputVariable: y\n  defuzzifier: WeightedAverage\n  term: t Linear" + " 0" * 4001
+    output = "OutputVariable: y\n  defuzzifier: WeightedAverage\n  term: t Linear" + " 1" * 4001
     rules = "\nRuleBlock:\n" + "  rule: if x1 is any then y is t\n" * 4000
     with pytest.raises(RuleSyntaxError, match=r"16,004,000 coefficients.* 10,000,000"):
         rules_of(fll.read(inputs + output + rules))

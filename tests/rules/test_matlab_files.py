@@ -5,6 +5,7 @@ import pytest
 from file_texts import TIPPER
 from slow_sets import SLOW
 
+from fuzzymil import RuleSyntaxError
 from fuzzymil.rules.files import export_rules, parse_rules, read_rules
 
 
@@ -22,6 +23,23 @@ def test_padded_parameters_negative_widths_and_names_used_twice():
     twice = parse_rules(TIPPER.replace("'excellent'", "'good'"), "fis")
     assert list(twice.variables[0].terms) == ["poor", "good", "good_2"]
     np.testing.assert_array_equal(twice.infer([[7, 8]]).output, parse_rules(TIPPER, "fis").infer([[7, 8]]).output)
+
+
+def test_terms_count_in_the_order_of_their_lines_and_matlabs_methods_may_be_left_out():
+    lines = TIPPER.splitlines()
+    first, third = (lines.index(line) for line in lines if line.startswith(("MF1='poor'", "MF3='excellent'")))
+    swapped = [*lines]
+    swapped[first], swapped[third] = lines[third], lines[first]
+    rules = parse_rules("\n".join(swapped), "fis")
+    assert list(rules.variables[0].terms) == ["excellent", "good", "poor"]
+    assert rules.rules[0].conditions[0].term == "excellent"  # the first term
+    short = "\n".join(line for line in lines if "Method=" not in line)
+    assert parse_rules(short, "fis") == parse_rules(TIPPER, "fis")
+
+
+def test_type_2_systems_are_refused_as_such():
+    with pytest.raises(RuleSyntaxError, match=r"Line 3, .*interval type-2 .*convertToType1"):
+        parse_rules(TIPPER.replace("'mamdani'", "'mamdanitype2'"), "fis")
 
 
 def test_entries_that_only_some_programs_write_are_skipped_and_text_of_western_windows_is_read(tmp_path):

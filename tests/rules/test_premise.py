@@ -87,6 +87,8 @@ HEDGED = {
     "not": lambda a: 1 - a,
     "very": lambda a: a * a,
     "somewhat": DIGITS.sqrt,
+    "intensely": lambda a: a * a * a,
+    "vaguely": DIGITS.cbrt,
     "extremely": lambda a: 2 * a * a if a <= 0.5 else 1 - 2 * (1 - a) ** 2,
     "seldom": lambda a: DIGITS.sqrt(a / 2) if a <= 0.5 else 1 - DIGITS.sqrt((1 - a) / 2),
 }
@@ -293,6 +295,8 @@ def test_hedges_keep_their_precision_far_below_the_smallest_number(hedge):
         "not": [0.0, 0.0, math.log1p(-math.exp(-30))],
         "very": 2 * logs,
         "somewhat": logs / 2,
+        "intensely": 3 * logs,
+        "vaguely": logs / 3,
         "extremely": math.log(2) + 2 * logs,
         "seldom": (logs - math.log(2)) / 2,
     }

@@ -321,9 +321,21 @@ def test_infinite_alpha_is_saved_and_the_file_is_strict_json(tmp_path, alpha):
     assert RuleBase.load(path) == mixed
 
 
-def test_a_default_must_be_finite():
-    with pytest.raises(ParameterError, match="default must be finite"):
-        triangles(default=[math.nan])
+def test_a_default_must_be_finite_or_no_answer():
+    with pytest.raises(ParameterError, match="default must be finite, or NaN for no answer, got inf"):
+        triangles(default=[math.inf])
+    with pytest.raises(ParameterError, match="default must be finite, got nan"):
+        triangles(default=[math.nan], normalize=False)
+    silent = triangles(default=[math.nan])
+    assert np.isnan(silent.infer([[1e9]]).output).all()
+    assert silent.with_answers().default == (0.0,)
+    assert silent == RuleBase.from_dict(silent.to_dict()) == RuleBase.parse(silent.to_source())
+
+
+@pytest.mark.parametrize("name", ["tipper", 'two "words"', "nan", "12", "yes"])
+def test_the_name_of_the_rules_is_kept_in_text_and_json(name):
+    rules = dataclasses.replace(triangles(), name=name)
+    assert RuleBase.parse(rules.to_source()).name == RuleBase.from_dict(rules.to_dict()).name == name
 
 
 def test_numbers_of_numpy_are_saved(tmp_path):

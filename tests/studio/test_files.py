@@ -159,6 +159,16 @@ def test_the_snippet_tells_three_classes_apart(tmp_path, monkeypatch, capsys):
     assert said == page.get("bags")["decisions"] == ["cat", "dog", "owl", "cat"]
 
 
+@pytest.mark.parametrize("quotes", ["\"\"\" ''''", '\'\'\' """"', '"""""', '\\"""'])
+def test_text_of_rules_stays_text_in_the_snippet(quotes, tmp_path, monkeypatch, capsys):
+    table = "bag,label,x\na,cat,0\nb,dog,2.1\nc,owl,3.9\n"
+    (tmp_path / "animals.csv").write_text(table)
+    lines = THREE.replace("owl = 0\n", f"owl = 0  # {quotes} + print(9) + {quotes}\n", 1)
+    page = Page(Session(Document(lines), name="animals"))
+    page.get("open", upload=upload(page, "animals.csv", table)["upload"])
+    assert printed_decisions(page, tmp_path, monkeypatch, capsys) == ["cat", "dog", "owl"]
+
+
 @pytest.mark.parametrize("format", ["model", "report"])
 def test_what_needs_labels_says_so_beforehand(format):
     page = Page(Session(demo_document()))

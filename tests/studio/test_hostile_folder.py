@@ -1,5 +1,6 @@
 """A folder that came from somebody else, and text that no file can hold: nothing is lost, and nobody else's file is."""
 
+import base64
 import json
 import os
 import threading
@@ -147,8 +148,8 @@ def journal_of(*records):
     return b"".join(json.dumps(record).encode() + b"\n" for record in ({"journal": 1}, *records))
 
 
-def with_file(name):
-    return {**NEXT, "context": {"data": {"name": "d.csv", "columns": {}, "file": name}}}
+def with_file(name, **columns):
+    return {**NEXT, "context": {"data": {"name": "d.csv", "columns": columns, "file": name}}}
 
 
 @pytest.mark.parametrize(
@@ -171,6 +172,7 @@ def with_file(name):
         *(journal_of(FIRST, with_file(name)) for name in ("../../passwd", "a/b.csv", "..", 7)),
         *(journal_of(FIRST, {**NEXT, "context": {"model": name}}) for name in ("../model.json", {"a": 1})),
         *(journal_of(FIRST, with_file(name)) for name in ("/dev/zero", "/" + "x" * 5000, "/a\0b", "/proc/self/mem")),
+        *(journal_of(FIRST, with_file("kept.csv", **columns)) for columns in ({"columns": {}}, {"bag": [1]}, {"x": 1})),
     ],
     ids=lambda content: repr(content[-80:]),
 )
@@ -178,6 +180,7 @@ def test_no_journal_stops_the_studio(tmp_path, content):
     """Whatever it says, every view answers, and what is edited then is kept."""
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "visits.journal").write_bytes(content)
+    (tmp_path / FOLDER / "kept.csv").write_text("bag,x1,x2\na,0,1\nb,1,1\n")
     page = opened(tmp_path)
     for kind in ("hello", "state", "history", "score", "diagnose"):
         json.dumps(page.ask(kind), ensure_ascii=False).encode("utf-8")
@@ -185,6 +188,33 @@ def test_no_journal_stops_the_studio(tmp_path, content):
     page.get("set_rule", number=1, weight=0.25)
     page.get("undo")
     page.session.close()
+    assert keeps_edits(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        with_file("kept.csv", **{"bag='x')\nimport os\nos.abort()#": 1}),
+        *(with_file(name) for name in ("//evil/share/a.csv", r"\\evil\share\a.csv", r"\/evil\a.csv")),
+        *({**NEXT, "context": {"model": name}} for name in ("//evil/share/a.json", r"\\evil\share\a.json")),
+    ],
+    ids=str,
+)
+def test_a_journal_puts_nothing_into_scripts_and_leads_to_no_other_machine(tmp_path, record):
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "visits.journal").write_bytes(journal_of(FIRST, record))
+    page = opened(tmp_path)
+    assert "visits.damaged" in page.get("hello")["notice"]
+    assert b"abort" not in base64.b64decode(page.get("export", format="snippet")["content"])
+    page.session.close()
+
+
+@posix
+def test_a_huge_model_next_to_a_journal_is_not_read(tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "visits.journal").write_bytes(journal_of(FIRST, {**NEXT, "context": {"model": "a.json"}}))
+    with open(tmp_path / FOLDER / "a.json", "wb") as file:
+        file.truncate(10**13)  # takes no room on the disk
     assert keeps_edits(tmp_path)
 
 

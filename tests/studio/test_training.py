@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from studio_page import Page
 
+from fuzzymil.estimators import RuleClassifier, model_to_dict
 from fuzzymil.rules import RuleBase
 from fuzzymil.studio import Document, Session
 from fuzzymil.studio.difference import accept_rules
 from fuzzymil.studio.start import demo_bags, demo_document
-from fuzzymil.studio.training import Trainer
+from fuzzymil.studio.training import Trainer, _parts
 from fuzzymil.studio.worker import load_bags, save_bags
 
 
@@ -92,10 +93,98 @@ def test_mamdani_rules_and_held_out_folds(mamdani):
     wait(mamdani, lambda: mamdani.of_type("proposal"))
     assert isinstance(mamdani.session.proposal["document"].rules, RuleBase)
     mamdani.pushed.clear()
-    mamdani.get("folds", k=2, train=True, epochs=5)
+    mamdani.get("folds", k=2, refit="train", epochs=5)
     wait(mamdani, lambda: any(not message["running"] for message in mamdani.of_type("folds")))
     found = mamdani.of_type("folds")[-1]
     assert [row["n"] for row in found["folds"]] == [2, 2]
+    assert found["held_out"] is True
+
+
+@pytest.fixture(scope="module")
+def sized():
+    """A session on a model with a frontier."""
+    bags = demo_bags()
+    model = RuleClassifier(max_rules=3, random_state=0).fit(bags)
+    frontier = model_to_dict(model)["frontier"]
+    session = Session(Document.of(model.rules_), bags, name="sized", model=model._class_reading(), frontier=frontier)
+    yield model, Page(session)
+    session.close()
+
+
+def test_going_along_the_frontier_is_one_step_of_undo(sized):
+    model, page = sized
+    found = page.get("frontier")
+    assert page.state["frontier"] is True
+    assert [each["n_rules"] for each in found["points"]] == [each.n_rules for each in model.frontier_]
+    assert [each["mean"] for each in found["points"]] == [each.measures["AUC"].mean for each in model.frontier_]
+    assert found["shown"] == found["chosen"] == model.frontier_.chosen
+    for place in (1, 3, 0):
+        page.get("use_point", point=place)
+        assert page.get("frontier")["shown"] == place
+        expected = model.at(model.frontier_[place].n_rules)
+        assert page.get("bags")["decisions"] == expected.predict(page.session.bags).tolist()
+    assert page.state["learned"] == "learn"
+    page.get("undo")
+    assert page.get("frontier")["shown"] == found["chosen"]
+    page.refused("use_point", "refused", point=99)
+
+
+def test_what_each_rule_is_worth(page):
+    found, whole = page.get("costs")["rules"], page.get("score")
+    for number, each in enumerate(found, start=1):
+        page.get("set_rule", number=number, on=False)
+        less = page.get("score")
+        assert {name: less[name] - whole[name] for name in ("accuracy", "auc")} == pytest.approx(each)
+        page.get("undo")
+
+
+@pytest.mark.slow
+def test_folds_choose_rules_from_the_other_bags_alone(page):
+    page.get("folds", k=2, refit="learn")
+    wait(page, lambda: any(not message["running"] for message in page.of_type("folds")))
+    found, bags = page.of_type("folds")[-1], page.session.bags
+    for part, row in zip(_parts(page.session.case, 2), found["folds"], strict=True):
+        rest = np.setdiff1d(np.arange(bags.n_bags), part)
+        model = RuleClassifier(random_state=0).fit(bags[rest])
+        assert row["accuracy"] == pytest.approx(model.score(bags[np.array(part)]))
+
+
+def proposed(page, kind):
+    """Let a proposal wait that some training made."""
+    new = page.session.document.rules.edit(sets={"x1.left": {"center": 0.2 if kind == "train" else 0.1}})
+    proposal = {"document": page.session.document.with_rules(new), "member": 0, "kind": kind}
+    page.session.proposal = {**proposal, "loss": None, "touched": []}
+
+
+def test_held_out_folds_begin_where_the_bags_had_not_shaped_the_rules(page):
+    jobs, trainer = [], Trainer.of(page.session)
+    trainer.worker.start = lambda job, bags=None: jobs.append(job)
+    start = page.session.document.rules.to_source()
+    assert page.state["learned"] == ""
+    proposed(page, "train")
+    page.get("accept")
+    page.get("set_conclusion", number=1, output="positive", value=9)
+    assert page.state["learned"] == "train"
+    page.get("folds", k=3, refit="train")
+    assert jobs[-1]["text"] == start
+    trainer.cancel()
+    proposed(page, "learn")
+    page.get("accept")
+    assert page.state["learned"] == "learn"
+    assert page.get("folds", k=3)["held_out"] is False
+    page.get("undo")
+    page.get("undo")
+    page.get("undo")
+    assert page.state["learned"] == ""
+
+
+def test_stop_ends_at_once_what_has_reached_nothing(page):
+    page.get("train", epochs=10_000)
+    page.get("stop")
+    told = page.of_type("training")[-1]
+    assert told["running"] is False
+    assert "nothing has changed" in told["message"]
+    assert page.state["proposal"] is False
 
 
 @pytest.mark.parametrize(
@@ -197,15 +286,18 @@ def test_documents_of_other_kinds_are_compared(page, mamdani):
 
 def test_folds_that_were_stopped_show_what_was_done(page):
     trainer = Trainer.of(page.session)
-    trainer._case, trainer._folds = page.session.case, [[0, 50, 149], [1, 51, 148], [2, 52, 147]]
-    for done in range(4):
+    parts = [[0, 50, 149], [1, 51, 148], [2, 52, 147]]
+    for done in range(1, 3):
+        trainer._case, trainer._folds, trainer._reached = page.session.case, parts, None
         page.session.training = {"kind": "folds", "running": True}
         output = np.full((150, 1), np.nan)
-        for part in trainer._folds[:done]:
+        for part in parts[:done]:
             output[part] = page.session.case.found.output[part]
-        trainer._finish({"output": output.tolist()})
+        trainer._hear({"done": done, "output": output.tolist()})
+        page.get("stop")
         assert len(page.of_type("folds")[-1]["folds"]) == done
-        assert bool(page.of_type("training")[-1]["message"]) == (done == 0)
+        assert page.of_type("folds")[-1]["running"] is False
+        assert page.of_type("training")[-1]["message"] == ""
 
 
 def test_the_default_is_accepted_by_itself():

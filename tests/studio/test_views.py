@@ -1,5 +1,8 @@
 """Views show what the library computes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from studio_page import Page
@@ -9,7 +12,8 @@ from fuzzymil.explain import explain
 from fuzzymil.inference.membership import FAMILIES, learnable_families
 from fuzzymil.plots import SurfaceDisplay
 from fuzzymil.studio import Document, Session
-from fuzzymil.studio.sets import handles, move_handle, to_family
+from fuzzymil.studio.document import Data
+from fuzzymil.studio.sets import axis_of, handles, move_handle, to_family
 from fuzzymil.studio.start import starting_rules
 
 
@@ -90,15 +94,122 @@ def test_the_viewer_of_sets_that_are_concluded(mamdani):
     assert [row["concluded"] for row in found["rows"]] == ["risk is great", "risk is small"]
 
 
-def test_the_surface_is_the_figure(page):
+def test_the_surface_is_what_the_rules_infer(page):
     found = page.get("surface", x="x1", y="x2", n=11)
     rules, bags = page.session.document.rules, page.session.bags
-    expected = SurfaceDisplay.from_rules(rules, "x1", "x2", bags=bags, n_points=11)
-    np.testing.assert_allclose(found["z"], expected.z)
+    rows = [[[x, y]] for y in found["y"] for x in found["x"]]
+    np.testing.assert_allclose(np.ravel(found["z"]), rules.infer(rows).output[:, 0])
     assert found["uncovered"] is None
     assert len(found["instances"]["values"][0]) == bags.n_instances
     page.refused("surface", "refused", x="x1", y="x1")
     page.refused("surface", "refused", x="x1", y="x2", n=5000)
+    page.refused("surface", "refused", x="x1", y="x2", n_equal=0)
+
+
+COUNTING = """
+VARIABLE hr FROM 40 TO 200: fast = Gaussian(150, 20)
+VARIABLE age FROM 0 TO 99: old = Gaussian(80, 20)
+Default: ill = -2
+IF AT LEAST 3 hr is fast THEN ill += 4
+IF SOME age is old THEN ill += 1
+"""
+
+
+@pytest.mark.parametrize(("asked", "n"), [({}, 3), ({"n_equal": 1}, 1), ({"n_equal": 5}, 5)])
+def test_the_surface_and_its_slices_are_about_the_same_bag(asked, n):
+    page = Page(Session(Document(COUNTING)))
+    whole = page.get("surface", x="hr", y="age", n=9, **asked)
+    across, up = whole["x"][6], whole["y"][2]
+    slice = page.get("slice", variable="hr", others={"age": up}, n=9, at=across, **asked)
+    assert (whole["n_equal"], slice["n_equal"], slice["usual"]) == (n, n, 3)
+    expected = page.session.document.rules.infer([[[across, up]] * n]).output[0, 0]
+    assert whole["z"][2][6] == pytest.approx(expected, abs=1e-9)
+    assert slice["y"]["ill"] == pytest.approx(whole["z"][2], abs=1e-9)
+    assert slice["here"]["ill"] == pytest.approx(expected, abs=1e-9)
+    figure = SurfaceDisplay.from_rules(page.session.document.rules, "hr", "age", n_points=9, n_instances=n)
+    np.testing.assert_allclose(figure.z, whole["z"])
+
+
+def test_a_surface_does_not_wait_for_figures_to_load():
+    """Matplotlib alone takes seconds."""
+    asked = "Session(demo_document()).answer({'type': 'surface', 'x': 'x1', 'y': 'x2'})['ok']"
+    code = "import sys; from fuzzymil.studio import Session; from fuzzymil.studio.start import demo_document; "
+    code += f"assert {asked}; print('matplotlib' in sys.modules, 'sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+CONTROLLER = """
+VARIABLE heat FROM 0 TO 40: cold = Ramp(20, 5), warm = Triangular(10, 20, 30), hot = Ramp(25, 38)
+OUTPUT fan FROM 0 TO 100: slow = Triangular(-40, 0, 40), fast = Triangular(60, 100, 140)
+OUTPUT valve FROM -1 TO 1: shut = Triangular(-2, -1, 0), open = Triangular(0, 1, 2)
+IF heat is hot THEN fan is fast, valve is open
+IF heat is NOT hot THEN fan is slow
+IF NOT (heat is warm) THEN valve is shut
+"""
+
+
+@pytest.fixture
+def controller():
+    """A page on two outputs, of which the labels are about one: its column has the same name."""
+    bags = Bags.from_list([[[10.0]], [[22.0]], [[36.0]]], labels=[-1.0, 0.5, 0.9], feature_names=["heat"])
+    page = Page(Session(Document(CONTROLLER), Data(bags, "rows.csv", {"label": "valve"}), name="rooms"))
+    yield page
+    page.session.close()
+
+
+def test_the_viewer_leads_to_every_output(controller):
+    expected = controller.session.document.rules.infer(controller.session.bags[[2]])
+    for k, name in enumerate(("fan", "valve")):
+        found = controller.get("viewer", bag=2, output=name)
+        assert (found["target"], found["joined"]["output"]) == (k, name)
+        assert found["joined"]["point"] == pytest.approx(expected.output[0, k], abs=1e-9)
+        assert sum(row["contribution"][k] for row in found["rows"]) == pytest.approx(expected.output[0, k])
+        assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
+    assert set(found["joined"]["cuts"]) == {"0", "2"}  # the second rule says nothing about the valve
+    controller.refused("viewer", "refused", bag=2, output="door")
+
+
+def test_what_is_negated_is_drawn_as_its_complement(controller):
+    found = controller.get("viewer", bag=1)
+    curves = [row["cells"][0] for row in found["rows"]]
+    x = np.linspace(*found["axes"]["heat"], len(curves[0]["curve"]))
+    terms = controller.session.document.rules.variables[0].terms
+    np.testing.assert_allclose(curves[1]["curve"], 1 - terms["hot"](x), atol=1e-5)
+    np.testing.assert_allclose(curves[2]["curve"], 1 - terms["warm"](x), atol=1e-5)
+    for row in found["rows"]:
+        assert row["cells"][0]["degrees"] == pytest.approx(row["parts"][0]["truth"])
+
+
+def test_outputs_that_are_numbers_are_no_classes(controller):
+    assert controller.state["classes"] is None
+    assert controller.state["compared"] == "valve"
+    output = controller.session.document.rules.infer(controller.session.bags).output
+    error = np.sqrt(np.mean((output[:, 1] - controller.session.bags.labels) ** 2))
+    assert controller.get("score")["rmse"] == pytest.approx(error)
+    assert controller.get("validation")["predicted"] == pytest.approx(output[:, 1].tolist())
+    assert controller.get("bags")["scores"] == pytest.approx(output[:, 1].tolist())
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "axis"),
+    [
+        ([0.1, 99.3], "VARIABLE x", (0, 100)),
+        ([1.0, 15.0], "VARIABLE x", (1, 15)),
+        ([0.03, 1.97], "VARIABLE x FROM 0.02 TO 1.5", (0.02, 2)),
+    ],
+)
+def test_axes_end_at_round_numbers_or_at_their_range(values, text, axis):
+    document = Document(f"{text}: low = Gaussian(1, 1)  IF x is low THEN y = 1")
+    assert axis_of(document.rules.variables[0], np.array(values)) == axis
+
+
+def test_data_are_closed_and_opened_again(page):
+    page.get("close_data")
+    assert page.state["data"] is None
+    assert page.get("viewer", extra=[[0.5, 0.5]])["bag_id"] == "0"
+    page.get("undo")
+    assert page.state["data"]["n_bags"] == 150
 
 
 def test_where_no_rule_applies():

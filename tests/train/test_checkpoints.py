@@ -188,6 +188,14 @@ def test_a_compressed_checkpoint_is_never_unpacked(tmp_path):
         assert checkpoint.find([np.zeros(1)]) is None
 
 
+def test_a_huge_checkpoint_is_not_read(tmp_path):
+    checkpoint = Checkpoints(tmp_path).of("", [np.zeros(2)])
+    with open(checkpoint.path, "wb") as file:
+        file.truncate(10**13)  # takes no room on the disk
+    with pytest.warns(UserWarning, match="may be used"):
+        assert checkpoint.find(np.zeros(1)) is None
+
+
 def test_a_link_in_the_folder_is_not_followed(tmp_path):
     other = tmp_path / "precious.txt"
     other.write_text("mine")

@@ -200,11 +200,11 @@ def test_scaling_there_and_back_changes_no_output(normalize):
     rules = guess(normalize=normalize, default=(3.0,))
     scaling = Scaling.fit(Measures.of(bags.instances), standardize=True, clip=None)
     scaling = scaling.with_targets(np.array([100.0]), np.array([20.0]))
-    inside = scaling.inward(rules.compile()[0], additive=not normalize)
+    inside = scaling.to_standard_units(rules.compile()[0], additive=not normalize)
     scaled = rules.with_numbers(inside)
     outputs = scaled.infer(bags.map_instances(scaling.apply)).output
     np.testing.assert_allclose(outputs * 20 + 100, rules.infer(bags).output, rtol=1e-9)
-    outside = scaling.outward(inside, additive=not normalize)
+    outside = scaling.to_original_units(inside, additive=not normalize)
     np.testing.assert_allclose(rules.with_numbers(outside).infer(bags).output, rules.infer(bags).output, rtol=1e-9)
 
 

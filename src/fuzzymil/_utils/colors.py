@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 LOW, HIGH = "#0072B2", "#D55E00"
-"""What lowers an output, or speaks for the first of two classes; what raises it, or speaks for the other.
+"""What lowers an output, or favors the first of two classes; what raises it, or favors the other.
 
 Color-blind readers can distinguish the two hues, and they also differ in grayscale.
 """

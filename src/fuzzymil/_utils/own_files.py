@@ -15,10 +15,12 @@ import stat
 import sys
 from pathlib import Path
 
+from fuzzymil._utils import memory
 from fuzzymil._utils.storage import draft_ending, lock, step
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+_TIMES = 2  # how many times its size a file may take in memory
 _RELATIVE = sys.platform != "win32"  # whether files are opened relative to an open folder
 
 
@@ -72,8 +74,10 @@ class OwnFolder:
         return handle
 
     def read(self, name: str) -> bytes:
-        """Return the content of a plain file of this user."""
+        """Return the content of a plain file of this user, if the memory budget allows it."""
         with open(self.open(name), "rb") as file:
+            if lack := memory.shortage(_TIMES * os.fstat(file.fileno()).st_size):
+                raise OSError(errno.EFBIG, lack, str(self.path / name))
             return file.read()
 
     def write(self, name: str, content: bytes) -> None:

@@ -50,7 +50,7 @@ def step(name: str) -> Iterator[None]:
     """
     for when in ("before", "after"):
         deadly = os.environ.get("FUZZYMIL_FAILPOINT")
-        if deadly is not None and next(_points) == int(deadly):
+        if deadly is not None and str(next(_points)) == deadly:
             os.write(2, f"failpoint: {when} {name}\n".encode())
             os.kill(os.getpid(), signal.SIGKILL)
         if when == "before":

@@ -137,15 +137,16 @@ class Bags:
     def from_list(
         cls,
         bags: Iterable[Any],
+        *names: Any,
         feature_names: Iterable[str] | None = None,
-        *,
         labels: Any = None,
         ids: npt.ArrayLike | None = None,
     ) -> Bags:
         """Create bags from a list with one 2-D array per bag.
 
         A bag may also be a nested list, a tensor, a data frame or a dictionary ``{"X": instances, "Y": label}``.
-        ``labels`` has one label per bag, or is a data frame for `with_labels`.
+        ``labels`` has one label per bag, or is a data frame for `with_labels`. The names of the features may also come
+        second, without ``feature_names=``; labels need ``labels=``.
 
         Examples
         --------
@@ -154,6 +155,11 @@ class Bags:
         """
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
+        if names:
+            words = isinstance(names[0], Iterable) and all(isinstance(word, str) for word in names[0])
+            if len(names) > 1 or feature_names is not None or not words:
+                raise InputError("After the bags, only names of features may come without a name: write labels=y.")
+            feature_names = names[0]
         items = _input.as_list(bags, "bags, one 2-D array each")
         if not items:
             raise InputError("There are no bags: the list is empty.")
@@ -830,10 +836,10 @@ def as_bags(X: Any) -> Bags:
     """
     if isinstance(X, Bags):
         return X
-    if type(X).__name__ == "BagStream":
+    if any(base.__name__ == "BagStream" for base in type(X).__mro__):
         raise InputTypeError(
-            "Expected bags, got a BagStream: only fit, predict and score of MI-ANFIS and ANFIS accept streams; "
-            "elsewhere, pass its parts one at a time."
+            "Expected bags, got a BagStream: only fit, predict and score of estimators that learn rules accept "
+            "streams; elsewhere, pass its parts one at a time."
         )
     if isinstance(X, tuple) and len(X) == 2 and (arrays.depth(X[0]), arrays.depth(X[1])) == (2, 1):
         return Bags.from_long(X[0], X[1])

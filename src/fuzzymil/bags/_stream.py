@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from fuzzymil.bags._bags import Bags, as_bags
 class BagStream:
     """Bags in parts, only a few of which are in memory at a time.
 
-    MI-ANFIS and ANFIS accept a stream wherever they accept `Bags`: in fit, predict and score. Elsewhere, pass its
-    parts one at a time: ``for bags in stream``. `fuzzymil.datasets.stream_bags` streams a Parquet file.
+    The estimators that learn rules accept a stream wherever they accept `Bags`: in fit, predict and score. Elsewhere,
+    pass its parts one at a time: ``for bags in stream``. `fuzzymil.datasets.stream_bags` streams Parquet files.
 
     Parameters
     ----------
@@ -56,6 +56,59 @@ class BagStream:
         _check_parts(n_parts)
         edges = np.linspace(0, whole.n_bags, min(n_parts, whole.n_bags) + 1).astype(int)
         return cls(lambda part: whole[edges[part] : edges[part + 1]], len(edges) - 1)
+
+    @classmethod
+    def from_dask(
+        cls, frame: Any, bag: Hashable, label: Hashable | None = None, *, drop: Sequence[Hashable] = ()
+    ) -> BagStream:
+        """Stream the bags of a Dask data frame with one row per instance; a part is a partition.
+
+        ``RuleClassifier.fit`` reads the partitions on the workers of the cluster, and ``predict`` is lazy: it returns a
+        Dask array. All rows of a bag must be in the same partition, in any order, as ``frame.shuffle(on=bag)`` puts
+        them. Requires Dask: ``pip install "fuzzymil[dask]"``.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame
+        bag, label, drop
+            As in `Bags.from_frame`.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"bag": [1, 1, 2, 3], "label": [0, 0, 1, 0], "width": [2.0, 1.0, 7.0, 3.0]})
+        >>> stream = BagStream.from_dask(dd.from_pandas(table, npartitions=1).shuffle("bag"), bag="bag", label="label")
+        >>> stream.part(0)
+        Bags(3 bags, 4 instances, 1 feature, 1-2 instances per bag)
+        """
+        from fuzzymil.bags._dask import PartitionedBags
+
+        return PartitionedBags(frame, bag, label, drop)
+
+    def each(self, function: Callable[[Bags], Any]) -> Any:
+        """Return the arrays that a function makes of the parts as one; of a Dask data frame, a lazy one."""
+        return np.concatenate([function(part) for part in self])
+
+    def map(
+        self, function: Callable[..., Any], client: Any = None, arguments: Sequence[tuple[Any, ...]] = ()
+    ) -> Iterator[Any]:
+        """Yield what a function returns for each part, in order.
+
+        ``client``: of a Dask cluster, whose workers load the parts and call the function. ``arguments``: further ones,
+        for each part.
+        """
+        if client is not None:
+            from fuzzymil.bags._dask import map_parts
+
+            return map_parts(self, function, client, arguments)
+        return (function(part, *own) for part, own in zip(self, arguments or [()] * len(self), strict=True))
+
+    def tasks(self) -> list[Any]:
+        """Return the loading of each part as a Dask task."""
+        from fuzzymil.bags._dask import tasks_of
+
+        return tasks_of(self)
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -46,6 +46,7 @@ def _register(command: str = "") -> None:
 def main() -> None:
     """Run the command line."""
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # other processes import nothing from the current folder either
+    os.environ["MPLBACKEND"] = "Agg"  # figures go into files, whatever a matplotlibrc says
     if not open_streams():
         print("Error: Standard output is closed: redirect it to a file.", file=sys.stderr)
         sys.exit(1)

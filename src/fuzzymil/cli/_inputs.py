@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -384,14 +384,24 @@ def read_parts(path: Path, columns: Columns, *, remembered: Columns | None, mode
             yield Source(_file_name(path), bags, guess, used).matched(model, to_answer=True, quiet=number > 0)
 
 
-def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = None) -> tuple[BagStream, Source]:
-    """Return labeled bags that are read part by part, and a source with the first part."""
-    from fuzzymil.datasets import stream_bags
+def read_stream(
+    path: Path, columns: Columns, *, more: Sequence[Path] = (), remembered: Columns | None = None
+) -> tuple[BagStream, Source]:
+    """Return labeled bags that are read part by part, and a source with the first part.
 
+    ``more``: further files of the same table.
+    """
     if columns.labels is not None:
         raise ParameterError(
             "--labels needs the bags in memory: omit --stream, or write the labels into the Parquet file."
         )
+    from fuzzymil.datasets import stream_bags
+    from fuzzymil.datasets._io import matching_files
+
+    name = str(path) if not more else f"{path} and {len(more)} more"
+    if not is_pipe(path):
+        paths = matching_files([path, *more])
+        path = paths[0]
     if is_pipe(path):
         name = "Standard input" if path == STANDARD else str(path)
         raise InputError(f"{name} cannot be streamed, because it can be read only once: name a Parquet file.")
@@ -401,8 +411,8 @@ def read_stream(path: Path, columns: Columns, *, remembered: Columns | None = No
         raise InputError(f"{path} cannot be streamed: convert it with fuzzymil data convert {path} data.parquet.")
     if guess.label is None:
         raise InputError(_unlabeled(str(path), guess, None, path))
-    stream = stream_bags(path, **used.arguments("bag", "label", "drop"))
-    _report(str(path), guess, used, stream)
+    stream = stream_bags(paths, **used.arguments("bag", "label", "drop"))
+    _report(name, guess, used, stream)
     return stream, Source(str(path), stream.part(0), guess, Columns(guess.bag, guess.label, drop=used.drop))
 
 

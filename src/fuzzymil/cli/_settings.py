@@ -131,7 +131,7 @@ class Learner:
     ] = None
     n_rules: Annotated[
         int | None,
-        _model("Maximum number of rules to choose (default: 200), or number of rules to train (default: 10)."),
+        _model("Maximum number of rules to choose (default: 150), or number of rules to train (default: 10)."),
     ] = None
     max_conditions: Annotated[
         int | None, _model("Maximum number of conditions in a rule (chosen rules have at most 3).")

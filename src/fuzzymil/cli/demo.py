@@ -52,9 +52,6 @@ def demo(
 
 def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     """Choose rules, print them, write all files, and return some numbers."""
-    import matplotlib
-
-    matplotlib.use("Agg")  # no display needed
     from fuzzymil.cli._baselines import FOREST, baseline
     from fuzzymil.datasets import CONCEPTS, make_two_concepts
     from fuzzymil.estimators import RuleClassifier

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shlex
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fuzzymil._utils.errors import EvidenceWarning, InterruptedTrainingWarning, ParameterError
+from fuzzymil._utils.errors import (
+    EvidenceWarning,
+    InputError,
+    InterruptedTrainingWarning,
+    MissingExtraError,
+    ParameterError,
+)
 from fuzzymil._utils.storage import kept_until_saved
 from fuzzymil._utils.text import quantity
 from fuzzymil.cli._app import LEARN, app
 from fuzzymil.cli._console import STANDARD, check_folder, check_target, emit, emit_json, is_terminal, note
 from fuzzymil.cli._inputs import Columns, Source, read_data, read_model, read_stream, save
-from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, option
+from fuzzymil.cli._options import AsJson, Data, Seed, TrainingData, argument, option
 from fuzzymil.cli._settings import Learner, Method, Task, TaskOption, infer_task
 
 _MOST_RULES, _MOST_CONDITIONS, _MOST_POINTS = 12, 3, 9  # to print
+_PATIENCE = 10  # seconds, with a Dask scheduler
 
 
 @app.command(rich_help_panel=LEARN)
 def fit(
     data: Data,
+    more: Annotated[
+        list[Path] | None, argument("[DATA...]", "With --stream or --dask: further Parquet files of the same table.")
+    ] = None,
     *,
     output: Annotated[Path, option("FILE", "Model file to write; - is standard output.", "--output", "-o")] = Path(
         "model.json"
@@ -57,6 +69,14 @@ def fit(
     stream: Annotated[
         bool, option(None, "Read a Parquet file in parts, for data larger than memory.", "--stream", panel="Data")
     ] = False,
+    dask: Annotated[
+        str | None,
+        option(
+            "ADDRESS",
+            "As --stream, but the workers of the Dask cluster at this address read the parts. They must see the files.",
+            panel="Data",
+        ),
+    ] = None,
     calibrate: Annotated[
         float | None,
         option(
@@ -84,6 +104,7 @@ def fit(
     fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --alpha 5
     fuzzymil fit visits.csv --bag user --label converted --method mi-anfis --init expert.rules --set "frozen=rule 1"
     fuzzymil fit visits.csv --continue model.json --max-epochs 50 -o model.json
+    fuzzymil fit --dask tcp://scheduler:8786 data/*.parquet
     """
     chosen, init = learner.parameters, learner.init
     check_target(
@@ -97,8 +118,13 @@ def fit(
     model, remembered = (None, None) if resumed is None else _to_resume(resumed, learner)
     columns = Columns.of(reading)
     bags: Any
+    stream = stream or dask is not None
+    if more and not stream:
+        raise ParameterError("Several files are read in parts, as one table: add --stream or --dask.")
+    if dask is not None and (learner.method is not Method.rules or resumed is not None):
+        raise ParameterError("--dask belongs to --method rules: omit it.")
     if stream:
-        bags, source = read_stream(data, columns, remembered=remembered)
+        bags, source = read_stream(data, columns, more=more or (), remembered=remembered)
     else:
         source = read_data(data, columns, remembered=remembered, model=model, labels=True)
         bags = source.bags if model is None else source.matched(model)
@@ -118,7 +144,7 @@ def fit(
         bags, held = _halves(bags, calibrate, kind, seed)
         note(f"Learning from {quantity(bags.n_bags, 'bag')}, calibrating by {held.n_bags} others.")
     began = time.perf_counter()
-    with kept_until_saved():
+    with kept_until_saved(), contextlib.nullcontext() if dask is None else _cluster(dask):
         model, interrupted = _train(
             model, bags, chosen if resumed is not None else None, checkpoint, verbose=not as_json and is_terminal()
         )
@@ -133,6 +159,24 @@ def fit(
     if interrupted:
         _advise(model, source, output, checkpoint)
         raise typer.Exit(130)
+
+
+@contextlib.contextmanager
+def _cluster(address: str) -> Iterator[None]:
+    """Use a Dask cluster inside a ``with`` block."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError('--dask needs Dask, which is not installed: pip install "fuzzymil[dask]".') from None
+    connect: Any = distributed.Client
+    try:
+        client = connect(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as problem:
+        raise InputError(
+            f"No Dask scheduler answers at {address}: start one with dask scheduler. ({problem})"
+        ) from None
+    with client:
+        yield
 
 
 def _halves(bags: Any, share: float, kind: Task, seed: int) -> tuple[Any, Any]:

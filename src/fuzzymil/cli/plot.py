@@ -108,9 +108,6 @@ def plot(
         if bags is None:
             raise ParameterError("--id names a bag in the data: fuzzymil plot KIND MODEL DATA --id ID.")
         chosen = bag_with_id(bags, id, source)
-    import matplotlib
-
-    matplotlib.use("Agg")  # no display needed
     from fuzzymil import plots
 
     named = None if about is None else output_names(fitted)[about]

@@ -55,7 +55,7 @@ def rules(
     max_conditions: Annotated[
         int, option("NUMBER", "Conditions to show per rule in text and tables, most selective first.", min=1)
     ] = 12,
-    digits: Annotated[int, option("NUMBER", "Significant digits in text and tables.", min=1)] = 4,
+    digits: Annotated[int, option("NUMBER", "Significant digits in text and tables.", min=1, max=17)] = 4,
     as_json: AsJson = False,
 ) -> None:
     """Show the rules of a model, or convert a file of rules.

@@ -42,6 +42,8 @@ def studio(
     The page is served to this machine alone. Every edit is kept in the folder .fuzzymil-studio, so that nothing is lost
     if the browser or this program dies. Press Ctrl+C to end.
 
+    Without files, it goes on with the latest session of this folder or, if there is none, opens the demonstration.
+
     Examples
     --------
     fuzzymil studio --demo
@@ -73,16 +75,22 @@ def studio(
 
 
 def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns) -> Session:
-    from fuzzymil.studio import Session
+    from fuzzymil.rules import Rule, RuleBase, Variable
+    from fuzzymil.studio import Document, Session
     from fuzzymil.studio.document import Data
+    from fuzzymil.studio.history import last_session
     from fuzzymil.studio.start import demo_bags, demo_document, readable_part, starting_rules
 
     folder = Path.cwd()
+    last = None if demo or rules is not None or data is not None else last_session(folder)
+    if last not in (None, "demo"):
+        nothing = Document.of(RuleBase((Variable("x"),), (Rule({}, [[0.0]]),)))
+        return Session(nothing, name=str(last), folder=folder, provisional=True)
     if demo or (rules is None and data is None):
         return Session(demo_document(), Data(demo_bags(), "two concepts"), name="demo", folder=folder, demo=True)
     if rules is not None and data is None and _holds_data(rules):
         rules, data = None, rules
-    documents, reading, remembered = ([], None, None) if rules is None else _read(rules)
+    documents, reading, remembered, frontier = ([], None, None, None) if rules is None else _read(rules)
     opened = None if data is None else _data(data, columns, remembered)
     bags = None if opened is None else opened.bags
     draft = None
@@ -99,6 +107,8 @@ def _session(rules: Path | None, data: Path | None, demo: bool, columns: Columns
         opened,
         name=(rules or data or Path("untitled")).stem,
         model=reading,
+        frontier=frontier if len(documents) == 1 else None,
+        model_file=None if reading is None or rules is None else rules.absolute(),
         members=documents,
         folder=folder,
         draft=draft,
@@ -110,8 +120,8 @@ def _holds_data(path: Path) -> bool:
     return not holds_rules(path) and path.suffix.lower() != ".json"
 
 
-def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
-    """Return the rules of a file, how a model reads them, and the columns of its training data.
+def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None, Any]:
+    """Return the rules of a file, how a model reads them, the columns of its training data, and its frontier.
 
     None instead of the rules if they are a text with mistakes.
     """
@@ -125,11 +135,16 @@ def _read(path: Path) -> tuple[list[Document] | None, Any, Columns | None]:
         except RuleSyntaxError:
             if not is_text:
                 raise
-            return None, None, None
+            return None, None, None, None
         # A text stays as it was written, with its comments and blank lines.
-        return [Document(path.read_text(encoding="utf-8-sig")) if is_text else Document.of(found)], None, None
+        return [Document(path.read_text(encoding="utf-8-sig")) if is_text else Document.of(found)], None, None, None
     model, columns = read_model(path, to_answer=True)
-    return list(map(Document.of, read_all_rules(path))), model._class_reading(), columns
+    return (
+        list(map(Document.of, read_all_rules(path))),
+        model._class_reading(),
+        columns,
+        getattr(model, "frontier", None),
+    )
 
 
 def _data(path: Path, columns: Columns, remembered: Columns | None) -> Data:

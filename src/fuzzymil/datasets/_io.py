@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -260,15 +261,19 @@ def _within_memory(file: DataFile) -> Iterator[None]:
         raise file.too_large("does not fit in memory") from None
 
 
-def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()) -> BagStream:
-    """Stream bags from a Parquet file, or from all Parquet files in a folder, that need not fit in memory.
+def stream_bags(
+    path: Path_ | Sequence[Path_], *, bag: Column = None, label: Column = None, drop: Sequence[str] = ()
+) -> BagStream:
+    """Stream bags from Parquet files that need not fit in memory.
 
     Requires pyarrow: ``pip install "fuzzymil[parquet]"``. The rows of a bag must be contiguous; the bag column is
     scanned once to find where bags begin.
 
     Parameters
     ----------
-    path : path
+    path : path, or sequence of paths
+        Files, folders of files, or patterns such as ``"data/*.parquet"``, whose files are read in the order of their
+        names. All of them are one table.
     bag, label, drop
         As in `read_bags`.
 
@@ -287,12 +292,25 @@ def stream_bags(path: Path_, *, bag: Column = None, label: Column = None, drop: 
     >>> stream.part(0).ids
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    file = DataFile(path)
+    paths = matching_files(path)
+    file = DataFile(paths[0])
     known = _format(file, None, bag, label)
     if known.read_parts is None:
         raise InputError(f"{path} is read as {known.title}, which cannot be streamed: {_streamable('convert it to')}.")
     with _within_memory(file):
-        return known.read_parts(path, bag=bag, label=label, drop=drop)
+        return known.read_parts(paths, bag=bag, label=label, drop=drop)
+
+
+def matching_files(path: Path_ | Sequence[Path_]) -> list[Path]:
+    """Return the files that match patterns, sorted by name; a path that is no pattern stands for itself."""
+    if not isinstance(path, str | os.PathLike):
+        return [file for each in path for file in matching_files(each)]
+    if Path(path).exists() or not glob.has_magic(os.fspath(path)):
+        return [Path(path)]
+    found = sorted(map(Path, glob.glob(os.fspath(path))))
+    if not found:
+        raise InputError(f"No file matches {os.fspath(path)}: check the path, or write the files first.")
+    return found
 
 
 def write_bags(bags: Bags | BagStream, path: Path_, format: str | None = None) -> None:

@@ -18,6 +18,7 @@ from fuzzymil._utils.errors import InputError, InterruptedTrainingWarning, Param
 from fuzzymil.bags import Bags, BagStream, as_bags
 from fuzzymil.bags.statistics import typical_values
 from fuzzymil.estimators.inputs import (
+    MOST,
     bag_labels,
     class_labels,
     compare_features,
@@ -222,6 +223,12 @@ class EncodedLabels:
         taken = {name: getattr(self, name)[places] for name in ("targets", "groups", "weights")}
         return dataclasses.replace(self, **taken)
 
+    def standing_for(self, whole: EncodedLabels) -> EncodedLabels:
+        """Return the labels of a sample of bags, in which every class weighs as much as among all bags."""
+        counts = np.bincount(whole.groups)
+        share = np.bincount(self.groups, minlength=len(counts)) / np.maximum(counts, 1) * len(whole.groups)
+        return dataclasses.replace(self, weights=self.weights * len(self.groups) / share[self.groups])
+
 
 @dataclasses.dataclass(frozen=True)
 class Overview:
@@ -238,8 +245,13 @@ def check_weights(sample_weight: Any, bags: Bags) -> Array:
         return np.ones(bags.n_bags)
     if np.ndim(sample_weight) == 1 and len(sample_weight) != bags.n_bags:
         raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {len(sample_weight)}: pass one per bag.")
-    weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
+    try:
+        weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"sample_weight must be one number per bag, and none negative: {problem}") from None
     weights = np.asarray(weights, float)
+    if weights.max() > MOST:
+        raise InputError(f"sample_weight goes up to {weights.max():g}, but weights must be at most {MOST:g}.")
     if not weights.any():
         raise InputError("All sample weights are zero: at least one bag must count.")
     return weights
@@ -284,7 +296,7 @@ class Learner(Committee, RuleEstimator):
         bags = complete_bags(self, X, allow_missing=self.missing != "error")
         return compare_features(self, bags) if resumes else bags
 
-    def _stand_ins(self, bags: Bags) -> Array | None:
+    def _missing_values(self, bags: Bags) -> Array | None:
         """Return what missing values stand for, (t, d); None: nothing."""
         count = {"average": _TYPICAL_VALUES, "condition": 1, "median": 1}.get(self.missing)
         return None if count is None else typical_values(bags, count)
@@ -381,6 +393,9 @@ class BagClassifier(ClassifierMixin, Learner):
 
     def decision_function(self, X: Any) -> Array:
         """Return decision values, (n_bags,), above 0 for the second of two classes, otherwise (n_bags, n_classes)."""
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.decision_function)
+            return found
         return self._decision(self._infer(X)[0])
 
     def _class_reading(self) -> ClassReading:
@@ -389,6 +404,9 @@ class BagClassifier(ClassifierMixin, Learner):
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities (n_bags, n_classes); `fuzzymil.learn.train.losses` defines them for each loss."""
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.predict_proba)
+            return found
         return self._probability(self._infer(X)[0])
 
 
@@ -438,15 +456,15 @@ class LabeledStream(NamedTuple):
 
 
 def summarize_stream(
-    estimator: Learner, stream: BagStream, y: Any, sample_weight: Any, *, resumes: bool = False
+    estimator: Learner, stream: BagStream, y: Any, sample_weight: Any, *, resumes: bool = False, **settings: Any
 ) -> LabeledStream:
-    """Read a stream once."""
+    """Read a stream once; ``settings`` are those of `summarize`."""
     for name, given in (("y", y), ("sample_weight", sample_weight)):
         if given is not None:
             raise InputError(f"The bags of a stream carry their labels and have equal weights: leave {name} out.")
     check = functools.partial(estimator._bags_to_learn_from, resumes=resumes)
     with counting_bar("Reading", enabled=bool(estimator.verbose)) as report:
-        summary = summarize(stream, check, report)
+        summary = summarize(stream, check, report, **settings)
     n_bags = len(summary.labels)
     require_bags(n_bags)
     # Encoding looks at labels only, so bags with a single zero stand in for those that are not in memory.

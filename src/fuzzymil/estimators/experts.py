@@ -163,7 +163,7 @@ class ExpertSystem(RuleEstimator):
                 f"threshold={self.threshold!r} is for a single output; of several, the greatest decides: leave it out."
             )
         if self._classifies():
-            rules, classes = self._with_classes(rules, bags, y)
+            rules, classes = self._with_classes(rules.with_answers(), bags, y)
             one_positive(classes, self.pos_label)
             if len(rules.output_names) == 1:
                 positive = positive_class(classes, rules.output_names[0], self.pos_label)
@@ -580,7 +580,7 @@ class MIMamdani(ExpertSystem):
             self.__dict__.pop(name, None)
         if not self.max_epochs:
             return rules
-        seen = matched(rules, bags)
+        rules, seen = rules.with_answers(), matched(rules, bags)
         found = train(
             rules,
             seen,

@@ -11,7 +11,8 @@ from fuzzymil._utils.arrays import Array, check_texts, is_missing, text_names
 from fuzzymil._utils.errors import InputError, ParameterError, described, did_you_mean, listed, warn_user
 from fuzzymil.bags import Bags, Column, Columns, as_bags
 
-_MOST = 1e100  # of what is to be predicted
+MOST = 1e100
+"""The largest number to be predicted, and the largest weight: their squares can be added."""
 _ADD_ONE = "add one, or leave such bags out (Bags.from_frame(..., unlabeled='drop'))"
 
 MISSING = ("error", "ignore", "average", "median", "condition")
@@ -140,17 +141,22 @@ def numbers_to_predict(bags: Bags, y: Any, kind: str) -> Array:
         if labels.dtype.kind in "cSV":
             raise TypeError
         found = labels.astype(np.float64)
+    except OverflowError:  # a whole number of hundreds of digits
+        found = np.where([abs(each) > MOST for each in labels.flat], np.inf, 0.0).reshape(labels.shape)
     except (TypeError, ValueError):
         odd = next((each for each in labels.reshape(-1).tolist() if not isinstance(each, numbers.Real)), labels)
         raise InputError(
             f"{kind} predicts numbers, but y has {described(odd)}: pass numbers, or use a classifier."
         ) from None
-    too_large = np.abs(found).reshape(bags.n_bags, -1).max(axis=1) > _MOST
+    if labels.dtype == object and np.isnan(found).any():
+        _check_finite(found, bags)  # None is no number either
+    too_large = np.abs(found).reshape(bags.n_bags, -1).max(axis=1) > MOST
     if too_large.any():
         bag = int(np.argmax(too_large))
+        shown = found if labels.dtype == object else labels  # Python refuses to print thousands of digits
         raise InputError(
-            f"The label of bag {bags.ids[bag]!s} is {labels[bag]!s:.60}, but labels must be between -{_MOST:g} and "
-            f"{_MOST:g}, so that their squares can be added: divide all of them by a constant."
+            f"The label of bag {bags.ids[bag]!s} is {shown[bag]!s:.60}, but labels must be between -{MOST:g} and "
+            f"{MOST:g}, so that their squares can be added: divide all of them by a constant."
         )
     return found
 
@@ -189,7 +195,7 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     labels: Array = bag_labels(bags, y, kind)
     if type(labels) is not np.ndarray or labels.ndim != 1:
         labels = column_or_1d(labels, warn=True)
-    _check_labels(labels, bags)
+    labels = _comparable(labels, bags)
     # Whole numbers and text are classes; scikit-learn warns if there are very many of them. It takes its time to tell.
     if labels.dtype.kind not in "biuUS" or 2 * len(np.unique(labels)) > len(labels):
         try:
@@ -203,8 +209,8 @@ def class_labels(bags: Bags, y: Any, kind: str) -> Array:
     return labels
 
 
-def _check_labels(labels: Array, bags: Bags) -> None:
-    """Raise if labels cannot be compared, sorted or saved."""
+def _comparable(labels: Array, bags: Bags) -> Array:
+    """Return labels, numbers as such; raise if they cannot be compared, sorted or saved."""
     if labels.dtype.kind not in "biufUO":
         raise InputError(f"Labels must be numbers, text or booleans, got {labels.dtype}: convert them to text first.")
     if labels.dtype == object:
@@ -216,6 +222,14 @@ def _check_labels(labels: Array, bags: Bags) -> None:
             raise InputError("The labels are bytes: convert them to text first, with label.decode().")
         if len({isinstance(value, str) for value in values}) == 2:
             raise InputError("The labels mix text and numbers: convert them all to text, or all to numbers.")
+        if not isinstance(values[0], str):
+            odd = [value for value in values if not isinstance(value, int | float | np.number | np.bool_)]
+            odd += [value for value in values if isinstance(value, int) and abs(value) >= 2**63]
+            if odd:
+                known = "numbers of at most 18 digits, text or booleans"
+                raise InputError(f"Labels must be {known}, got {described(odd[0])}: convert them to text first.")
+            return np.array(values)
+    return labels
 
 
 MOST_CLASSES = 20

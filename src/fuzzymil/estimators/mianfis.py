@@ -256,7 +256,7 @@ class Network(Learner):
             return None
         if found.concludes_sets:
             raise ParameterError("init has rules that conclude sets: train them with MIMamdani or train_rules.")
-        return found
+        return found.with_answers()
 
     @property
     def _constraints(self) -> Constraints | None:
@@ -514,7 +514,7 @@ class Network(Learner):
             p = self._dropout_factor(state.keep_prob)
             params = params._replace(coefs=p * params.coefs, conclusion_alpha=params.conclusion_alpha / p)
         operators = state.operators
-        params = state.scaling.outward(params, additive=not operators.normalize)
+        params = state.scaling.to_original_units(params, additive=not operators.normalize)
         if state.box is not None:  # without the rounding errors of single precision
             params = project(params, state.box, snap=1e-6)
         default = state.default if operators.normalize else tuple(params.default)
@@ -579,7 +579,7 @@ class Network(Learner):
     ) -> None:
         """Set the state of a saved model, from which training can resume."""
         p = self._dropout_factor(keep)
-        params = [axes.inward(each.compile()[0], additive=not each.normalize) for each in rules]
+        params = [axes.to_standard_units(each.compile()[0], additive=not each.normalize) for each in rules]
         params = [each._replace(coefs=each.coefs / p, conclusion_alpha=each.conclusion_alpha * p) for each in params]
         given = self._given_rules is not None
         state = TrainingState(
@@ -664,7 +664,7 @@ def initial_state(
     operators = dataclasses.replace(operators, t_norm=chosen.t_norm, normalize=bool(chosen.normalize))
     alphas = np.asarray(alpha), np.asarray(conclusion_alpha)
     scaled = bags.map_instances(scaling.apply)
-    values = model._stand_ins(bags)
+    values = model._missing_values(bags)
     missing_values = None if values is None else scaling.apply(values)
     first = LOSSES[model._intended_loss].start((mean - scaling.target_shift) / scaling.target_scale)
     starts, all_masks = [], []
@@ -870,7 +870,7 @@ def _from_rules(
     if bags.feature_names is not None:
         given = given.over(bags.feature_names)
     if given.n_features == bags.n_features:  # otherwise an error follows
-        given = with_missing_values(given, model._stand_ins(bags))
+        given = with_missing_values(given, model._missing_values(bags))
     params, masks, operators = given.compile()
     longest = max(len(rule.conditions) for rule in given.rules)
     plain = operators.premises is None and operators.parts is None
@@ -881,7 +881,7 @@ def _from_rules(
         )
     scaling = scaling.limited_as(given)
     expected = _expected_shape(model, params, masks, bags, labels.targets)
-    start = scaling.inward(expected, additive=not given.normalize)
+    start = scaling.to_standard_units(expected, additive=not given.normalize)
     if labels.classes is not None and len(labels.classes) == 2:
         positive, other = labels.classes[labels.positive], labels.classes[1 - labels.positive]
         warn_if_worse_than_chance(given.infer(bags).output[:, 0], labels.groups == labels.positive, positive, other)

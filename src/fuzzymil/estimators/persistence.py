@@ -148,7 +148,7 @@ def _encode_learned(model: Any) -> dict[str, Any]:
     }
     if not hasattr(model, "_state"):
         edited = {"edited": True} if model._edited else {}
-        return found | {"frontier": _encode_frontier(model.frontier_)} | edited
+        return found | {"frontier": encode_frontier(model.frontier_)} | edited
     found["initial"] = model.initial_rules_.to_dict()
     scaling = {name: np.asarray(getattr(model._state.scaling, name)).tolist() for name in _SCALING}
     return found | {
@@ -159,7 +159,8 @@ def _encode_learned(model: Any) -> dict[str, Any]:
     }
 
 
-def _encode_frontier(frontier: Any) -> dict[str, Any]:
+def encode_frontier(frontier: Any) -> dict[str, Any]:
+    """Return a frontier as plain values."""
     points = [
         {
             "size": point.size,
@@ -174,11 +175,12 @@ def _encode_frontier(frontier: Any) -> dict[str, Any]:
     return {"chosen": frontier.chosen, "n_folds": frontier.n_folds, "points": points}
 
 
-def _decode_frontier(content: Mapping[str, Any], rules: RuleBase) -> Any:
-    """Return a frontier whose rule bases have the features and outputs of others."""
+def decode_frontier(content: Mapping[str, Any]) -> Any:
+    """Return the frontier that `encode_frontier` described."""
     from fuzzymil.learn.choose.frontier import MEASURES, Frontier, FrontierPoint, Measure  # loads scikit-learn
 
     points = []
+    rules = RuleBase.from_dict(content["points"][0]["rules"])
     for each in content["points"]:
         found = RuleBase.from_dict(each["rules"])
         check(found.feature_names == rules.feature_names, "the features of the frontier")
@@ -258,7 +260,7 @@ def _restore_learned(model: Any, document: Mapping[str, Any]) -> None:
     model.coverage_ = saved.coverage_
     if not hasattr(model, "training"):
         model._set_rules(members, edited=document.get("edited") is True)
-        model.frontier_ = _decode_frontier(document["frontier"], members[0])
+        model.frontier_ = decode_frontier(document["frontier"])
         return
     initial = RuleBase.from_dict(document["initial"])
     if hasattr(model, "class_weight"):
@@ -434,6 +436,7 @@ class SavedModel(Committee):
             self.calibration_ = _decode_calibration(document["calibration"], self.loss, n_outputs)
         self.coverage_ = _decode_coverage(document["coverage"], self.n_features_in_)
         decode_conformity(self, document)
+        self.frontier: Mapping[str, Any] | None = document.get("frontier")  # see `decode_frontier`
 
     @classmethod
     def of(cls, document: Mapping[str, Any], *, name: str = "The model") -> SavedModel | None:

@@ -254,7 +254,13 @@ class RuleModel(ABC):
         )
 
     def predict(self, X: Any) -> Array:
-        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs)."""
+        """Return the predicted class (n_bags,) of each bag; for a regressor, its number, or (n_bags, n_outputs).
+
+        Of a stream of a Dask data frame (`BagStream.from_dask`), this is a Dask array, computed when it is needed.
+        """
+        if isinstance(X, BagStream):
+            found: Array = X.each(self.predict)
+            return found
         return self._labels_of(self._infer(X)[0])
 
     def calibrate(self, X: Any, y: Any = None) -> Self:

@@ -16,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import EvidenceWarning, InputError, ParameterError, described, warn_user
 from fuzzymil.bags import Bags, BagStream, as_bags
+from fuzzymil.bags._dask import current_client
 from fuzzymil.estimators.base import (
     BagClassifier,
     BagRegressor,
     EncodedLabels,
+    LabeledStream,
     Learner,
     Overview,
     require_bags,
@@ -29,10 +31,18 @@ from fuzzymil.estimators.inputs import MISSING, bag_labels, holds_classes, recor
 from fuzzymil.estimators.parameters import Check, check_parameters, choice, either, instance, integer
 from fuzzymil.estimators.persistence import loadable
 from fuzzymil.explain.coverage import Coverage, used_features
-from fuzzymil.learn.choose import DataDiagnosis, Limits, choose_rules, diagnose, informative_features
+from fuzzymil.learn.choose import (
+    DataDiagnosis,
+    Limits,
+    SearchResult,
+    choose_rules,
+    diagnose,
+    informative_features,
+    streams,
+)
 from fuzzymil.learn.choose.points import with_points
 from fuzzymil.learn.train.progress import counting_bar
-from fuzzymil.learn.train.scaling import Measures
+from fuzzymil.learn.train.scaling import Measures, Scaling
 from fuzzymil.rules import RuleBase
 
 
@@ -46,10 +56,12 @@ class _RuleLearner(Learner):
     cv: int
     n_jobs: int | None
     points: bool = False
+    prototypes: Any
 
     checks: ClassVar[Mapping[str, Check]] = {
         "max_rules": either(None, otherwise=integer(1)),
         "max_conditions": either(None, otherwise=integer(1)),
+        "prototypes": either("auto", False, otherwise=instance(np.bool_, '"auto" or False')),
         "missing": choice(MISSING),
         "n_estimators": integer(1),
         "cv": integer(2),
@@ -63,29 +75,33 @@ class _RuleLearner(Learner):
     def _check_settings(self) -> None:
         check_parameters(self, self.checks)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, client: Any = None) -> Self:
         """Choose rules that explain the labels of bags.
 
         Parameters
         ----------
         X : Bags, BagStream, or anything `as_bags` accepts
-            Of a stream, rules are chosen from a sample of the bags.
+            Of a stream, candidates are compared and sets are moved on a sample of the bags, and all bags judge the
+            rules and decide on their conclusions.
         y : array of shape (n_bags,), or (n_bags, n_outputs) for several numbers, optional
             Label of each bag. Default: the labels of the bags.
         sample_weight : array of shape (n_bags,), optional
             Weight of each bag. Default: equal weights.
         groups : array of shape (n_bags,), optional
             Bags of the same group, for example of one person, are held out together where sizes are compared.
+        client : dask.distributed.Client, optional
+            A Dask cluster whose workers read the parts of a stream. Default: the client in use, if there is one.
         """
         self._check_settings()
+        whole: LabeledStream | None = None
         if isinstance(X, BagStream):
             if groups is not None:
                 raise InputError("The bags of a stream have no groups yet: leave groups out.")
-            summary = summarize_stream(self, X, y, sample_weight)
-            bags, labels = summary.sample
-            features, overview = _Features(bags, bags), summary.overview
-            n_bags = len(summary.labels.groups)
-            _require_all_classes(summary.labels, labels)
+            client = current_client(client)
+            whole = summarize_stream(self, X, y, sample_weight, quota=streams.quota, client=client)
+            bags, labels = whole.sample
+            labels = labels.standing_for(whole.labels)
+            features, overview, n_bags = _Features(bags, bags), whole.overview, len(whole.labels.groups)
         else:
             everything = self._bags_to_learn_from(X)
             require_bags(everything.n_bags)
@@ -94,6 +110,7 @@ class _RuleLearner(Learner):
             features = _Features.of(everything, labels)
             overview = Overview(Measures.of_bags(features.bags), labels.targets, labels.weights)
             bags, n_bags = features.bags, everything.n_bags
+        streams.require_room(bags)
         points = bool(self.points)
         if points and len(labels.outputs) != 1:
             raise ParameterError(f"points need two classes, but there are {len(labels.outputs)}.")
@@ -107,14 +124,16 @@ class _RuleLearner(Learner):
                 scaling=scaling,
                 classes=labels.classes is not None,
                 outputs=labels.outputs,
-                limits=Limits(self.max_rules, self.max_conditions, self.cv, self.n_jobs),
+                limits=Limits(self.max_rules, self.max_conditions, self.prototypes is not False, self.cv, self.n_jobs),
                 n_members=self.n_estimators,
                 rng=check_random_state(self.random_state),
                 groups=groups,
-                missing_values=self._stand_ins(bags),
+                missing_values=self._missing_values(bags),
                 may_ask_missing=self.missing == "condition",
                 progress=progress,
             )
+        if whole is not None and bags.n_bags < n_bags:
+            found = self._conclude_from_all(found, X, whole, scaling, client)
         record_features(self, features.everything)
         self._record_labels(labels)
         self.coverage_ = features.coverage(found.members)
@@ -129,6 +148,23 @@ class _RuleLearner(Learner):
         if doubt:
             warn_user(doubt, EvidenceWarning)
         return self
+
+    def _conclude_from_all(
+        self, found: SearchResult, stream: BagStream, whole: LabeledStream, scaling: Scaling, client: Any
+    ) -> SearchResult:
+        points = streams.affordable(found.frontier.points, len(whole.labels.groups))
+        of_part = functools.partial(streams.truths, bases=[point.rules for point in points])
+        return streams.conclude(
+            found,
+            points,
+            stream.map(of_part, client),
+            sampled=whole.summary.places,
+            targets=whole.labels.targets,
+            weights=whole.labels.weights,
+            scaling=scaling,
+            classes=whole.labels.classes is not None,
+            n_folds=self.cv,
+        )
 
     def at(self, n_rules: int) -> Self:
         """Return the same model with another number of rules, from the frontier: nothing is fitted.
@@ -228,17 +264,6 @@ class _Features(NamedTuple):
         return dataclasses.replace(found, columns=tuple(self.places[list(found.columns)].tolist()))
 
 
-def _require_all_classes(labels: EncodedLabels, sample: EncodedLabels) -> None:
-    """Raise if a sample of a stream lacks a class: no rule could be found for it."""
-    absent = np.setdiff1d(labels.groups, sample.groups)
-    if labels.classes is not None and len(absent):
-        raise InputError(
-            f"Rules are chosen from a sample of {len(sample.groups):,} of the {len(labels.groups):,} bags, which has "
-            f"none of the class {labels.classes[absent[0]]!r}: load the bags into memory, where every class gets its "
-            "share of the sample, or train a network on all of them (MIANFISClassifier)."
-        )
-
-
 @loadable
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
 class RuleClassifier(BagClassifier, _RuleLearner):
@@ -249,12 +274,16 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     Parameters
     ----------
     max_rules : int or None, default None
-        Maximum number of rules; None: 200, of which mostly few are chosen.
+        Maximum number of rules; None: 150, of which mostly few are chosen.
     max_conditions : int or None, default None
         Maximum number of conditions in a rule: at most 3, which is also meant by None.
     points : bool, default False
         Whether rules conclude whole points, at most 10, as on an index card; only for two classes. See
         ``rules_.score_table()``.
+    prototypes : {"auto", False}, default "auto"
+        Whether rules may compare an instance with a typical one in all features. Nobody can read such rules; "auto":
+        they are used, together with short ones, only where every short rule base is clearly worse on held-out bags, and
+        never if ``max_conditions``, or fewer than 60 ``max_rules``, are given.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means. "median": the median of the training instances takes its place. "average": it
         satisfies a condition to the degree that the training instances do on average. "condition": as "median", and
@@ -285,7 +314,8 @@ class RuleClassifier(BagClassifier, _RuleLearner):
         The best rule base of each size, and what held-out bags say of it; ``at`` returns a model with another size.
     n_bags_compared_ : (int, int)
         Number of bags that candidates were compared on, and of all bags; not saved. Of more than 6,000 bags, the first
-        is a sample in which every class has its share. Conclusions and sets are fitted to all bags.
+        is a sample in which every class has its share. Conclusions are fitted to all bags, and so are sets; of a
+        stream, sets are fitted to a larger sample.
     loss_ : float
         Mean cross-entropy of the first member on the training bags; not saved.
     n_features_in_ : int
@@ -326,6 +356,7 @@ class RuleClassifier(BagClassifier, _RuleLearner):
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
     points: bool = False
+    prototypes: Any = "auto"
     missing: str = "median"
     class_weight: Any = None
     pos_label: Any = None
@@ -354,6 +385,8 @@ class RuleRegressor(BagRegressor, _RuleLearner):
     ----------
     max_rules, max_conditions : int or None, default None
         Maximum number of rules, and of conditions in a rule; see `RuleClassifier`.
+    prototypes : {"auto", False}, default "auto"
+        Whether rules may compare an instance with a typical one in all features; see `RuleClassifier`.
     missing : {"median", "average", "condition", "ignore", "error"}, default "median"
         What a missing value (NaN) means; see `RuleClassifier`.
     n_estimators : int, default 1
@@ -396,6 +429,7 @@ class RuleRegressor(BagRegressor, _RuleLearner):
 
     max_rules: int | None = dataclasses.field(default=None, kw_only=False)
     max_conditions: int | None = dataclasses.field(default=None, kw_only=False)
+    prototypes: Any = "auto"
     missing: str = "median"
     n_estimators: int = 1
     cv: int = 5

@@ -13,6 +13,7 @@ from fuzzymil.explain.explanation import (
     RuleExplanation,
     Witness,
 )
+from fuzzymil.explain.tree import TreeExplanation, explain_tree
 
 __all__ = [
     "NUMBERS",
@@ -29,11 +30,13 @@ __all__ = [
     "Reading",
     "RuleExplanation",
     "RuleImportance",
+    "TreeExplanation",
     "Unusual",
     "Witness",
     "effect",
     "explain",
     "explain_many",
+    "explain_tree",
     "importance",
     "select_bag",
 ]

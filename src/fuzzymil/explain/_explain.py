@@ -36,7 +36,6 @@ from fuzzymil.inference.quantifiers import COUNTING
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.activations import SetActivations, clipped, joined_set, log_cuts, matched
 from fuzzymil.rules.conclusion import WEIGHTED
-from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import (
     And,
     Expression,
@@ -401,8 +400,7 @@ class Member:
     def __init__(self, base: RuleBase, found: Any, bags: Bags) -> None:
         self.base, self.found, self.bags = base, found, bags
         self.params, self.masks, self.operators = base.compile()
-        self.texts = base.statements()
-        self.part_texts = [printer.premise_text(part.expression) for part in base.parts]
+        self.texts, self.part_texts = base.texts
         self.asked = [list(_asked(part)) for part in base.parts]
         self.missing = missing_degrees(self.params.sets, self.masks, self.params.missing_values)
         given = matched(base, bags)
@@ -448,7 +446,8 @@ class Member:
         log_truth, log_degrees = self.found.log_truth[start : self.bags.offsets[b + 1]], self.found.log_degrees[b]
         shares = [self._shares(p, log_truth[:, p]) for p in range(len(base.parts))]
         chosen = [_select_witnesses(part, log_truth[:, p], shares[p]) for p, part in enumerate(base.parts)]
-        met = iter(self._conditions([(p, start + i) for p, instances in enumerate(chosen) for i in instances]))
+        sights = [(p, start + i, i == instances[-1]) for p, instances in enumerate(chosen) for i in instances]
+        met = iter(self._conditions(sights))
         degrees: list[list[float]] = [[] for _ in base.rules]
         for part, degree in zip(base.parts, log_degrees.tolist(), strict=True):
             degrees[part.rule].append(degree)
@@ -493,10 +492,10 @@ class Member:
         own = alpha[part.rule] if np.ndim(alpha) else alpha
         return instance_shares(self.operators.aggregation, log_truth[:, None], own)[:, 0]
 
-    def _conditions(self, sights: Sequence[tuple[int, int]]) -> Iterator[tuple[ConditionExplanation, ...]]:
-        """Yield the conditions of parts at instances, both given by their positions among all of them."""
+    def _conditions(self, sights: Sequence[tuple[int, int, bool]]) -> Iterator[tuple[ConditionExplanation, ...]]:
+        """Yield the conditions of parts at instances, both given by their positions; some instances decide the part."""
         places = self.base.arrangement.places
-        rows = [(*place, i) for p, i in sights for place in places[p]]  # row and column of a set, and the instance
+        rows = [(*place, i) for p, i, _ in sights for place in places[p]]  # row and column of a set, and the instance
         log_mu = self._log_memberships(*np.array(rows, int).reshape(-1, 3).T)
         certain = [not np.isnan(self.seen[i, d]) for _, d, i in rows]
         for n, (row, d, _) in enumerate(rows):
@@ -504,10 +503,11 @@ class Member:
             if not certain[n] and self.missing is not None and self.missing.settled[row, d]:
                 log_mu[n], certain[n] = self.missing.log_mu[row, d], True
         first = 0
-        for p, i in sights:
+        for p, i, decides in sights:
             own = slice(first, first + len(places[p]))
             first = own.stop
-            yield self._conditions_of(p, i, [d for _, d in places[p]], log_mu[own].tolist(), certain[own])
+            found = self._conditions_of(p, i, [d for _, d in places[p]], log_mu[own].tolist(), certain[own])
+            yield found if decides else tuple(dataclasses.replace(each, limiting=False) for each in found)
 
     def _log_memberships(self, rows: Array, columns: Array, instances: Array) -> Array:
         """Return the log-membership (n,) of instances in the sets at these places."""

@@ -59,7 +59,8 @@ class ConditionExplanation(_Value):
     inside a NOT, not at all: always in favor of the rule. ``negated``: inside a NOT, or an odd number of them.
     ``log_support`` is the logarithm of the degree to which the condition supports the rule: the membership, or 1 minus
     it if negated. ``limiting``: whether it limits the truth of the rule; among conditions joined by AND, this is the
-    one with the least support, among those joined by OR the one with the most.
+    one with the least support, among those joined by OR the one with the most. Of the witnesses of *at least k*, it is
+    one of the k-th truest.
 
     Examples
     --------
@@ -192,6 +193,11 @@ class PartExplanation(_Value):
     def degree(self) -> float:
         """Degree to which the part holds for the bag."""
         return math.exp(self.log_degree)
+
+    @property
+    def decider(self) -> Witness:
+        """The witness whose truth the degree depends on: of *at least k*, the k-th truest."""
+        return self.witnesses[-1]
 
     @property
     def truth(self) -> tuple[float, ...]:

@@ -86,8 +86,10 @@ def _pieces(explanation: Explanation, rule: RuleExplanation, sketcher: Sketcher 
 
 
 def _sets(part: PartExplanation, sketcher: Sketcher) -> list[Markup]:
-    decisive = part.witnesses[0].decisive
+    decisive = part.decider.decisive
     items = [_condition(each, sketcher) for each in decisive[:_CONDITIONS]]
+    if len(part.witnesses) > 1 and items:
+        items.insert(0, html.element("li", f"at instance {part.decider.instance}, the least of these:", kind="part"))
     found = [html.element("ul", *items, kind="sets at")] if items else []
     if left := decisive[_CONDITIONS:]:
         count = f"{len(left)} more condition{'s' if len(left) > 1 else ''}"

@@ -33,6 +33,7 @@ _ALIKE = 8  # conditions with the same term that are counted; fewer are named
 _MOST_RULES, _MOST_LINES, _MOST_WITHOUT = 5, 12, 6
 _INVISIBLE = 1e-3  # relative to the strongest rule and the greatest contribution: not seen in three digits
 _NEGLIGIBLE = 0.01  # of the greatest change
+_ALIKE_CHANGE = 0.05  # of the greatest change: said in one line
 _HARDLY = 0.1  # of the greatest firing strength: without the instance, hardly any rule applies
 
 
@@ -395,6 +396,8 @@ def default_lines(explanation: Explanation) -> list[str]:
     if explanation.default is None or explanation.additive:
         return []
     default = name_values(explanation.outputs, explanation.default)
+    if explanation.is_uncovered and all(map(math.isnan, explanation.default)):
+        return ["No rule fires on this bag, and the rules have no default, so there is no answer."]
     if explanation.is_uncovered:
         return [f"No rule fires on this bag, so the answer is the default, {default}."]
     members = ", ".join(str(member + 1) for member in explanation.uncovered)
@@ -514,15 +517,35 @@ def counterfactual_lines(explanation: Explanation, lines: Sequence[Line]) -> lis
         return ["The bag has a single instance, so none can be left out."]
     witnesses = {witness for line in lines if line.rule is not None for witness in line.rule.witnesses}
     found = [each for each in explanation.counterfactuals if each.instance in witnesses]
-    least = _NEGLIGIBLE * max((abs(each.change) for each in found), default=0.0)
-    return [_would_be(explanation, each) for each in found if abs(each.change) >= least][:_MOST_WITHOUT]
+    greatest = max((abs(each.change) for each in found), default=0.0)
+    groups: list[list[Counterfactual]] = []
+    for each in found:
+        if abs(each.change) >= _NEGLIGIBLE * greatest:
+            alike = (group for group in groups if _is_alike(explanation, group[0], each, _ALIKE_CHANGE * greatest))
+            group = next(alike, None)
+            if group is None:
+                groups.append([each])
+            else:
+                group.append(each)
+    return [_would_be(explanation, group) for group in groups][:_MOST_WITHOUT]
 
 
-def _would_be(explanation: Explanation, found: Counterfactual) -> str:
-    text = f"Without instance {found.instance}, {the_score(explanation)} would "
-    if number(found.score) == number(explanation.score):
+def _is_alike(explanation: Explanation, one: Counterfactual, other: Counterfactual, most: float) -> bool:
+    """Return whether two instances matter in the same way, and about as much."""
+    same = one.uncovered == other.uncovered and (explanation.classes is None or one.prediction == other.prediction)
+    return same and abs(one.change - other.change) <= most
+
+
+def _would_be(explanation: Explanation, group: Sequence[Counterfactual]) -> str:
+    found = group[0]
+    who = f"instance {found.instance}"
+    if len(group) > 1:
+        who = f"one of the instances {_enumerate([str(each.instance) for each in group])}"
+    text = f"Without {who}, {the_score(explanation)} would "
+    if all(number(each.score) == number(explanation.score) for each in group):
         return f"{text}hardly change."
-    text += f"be {number(found.score)} ({signed_number(found.change)})"
+    about = "" if len({number(each.score) for each in group}) == 1 else "about "
+    text += f"be {about}{number(found.score)} ({signed_number(found.change)})"
     if found.uncovered:
         text += ", the default, because no rule would fire"
     if explanation.classes is not None:

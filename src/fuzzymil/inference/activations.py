@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,6 +19,7 @@ from fuzzymil._utils.errors import InputError, known_name
 from fuzzymil._utils.runtime import has_jax, in_64_bit, make_room, require_jax
 from fuzzymil.bags import Bags
 from fuzzymil.inference.engines.numpy import Runs
+from fuzzymil.inference.engines.numpy_parts import log_degrees
 from fuzzymil.inference.layers import Masks, Operators, Params, forward
 from fuzzymil.inference.segments import Each
 
@@ -170,11 +172,22 @@ def infer(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Act
 
 def infer_output(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
     """Return the output of the six layers alone, shape (n_bags, n_outputs), with little memory for many outputs."""
-    return np.concatenate([part[-1] for part in _inferred(params, masks, operators, bags)])
+    found = [part[-1] for part in _inferred(params, masks, operators, bags, output_alone=True)]
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Iterator[tuple[Array, ...]]:
-    """Yield the layers of some bags at a time, as many as fit in a chunk."""
+def infer_strengths(params: Params, masks: Masks, operators: Operators, bags: Bags) -> Array:
+    """Return how much each rule counts (Layer 4) alone, shape (n_bags, n_rules)."""
+    return np.concatenate([part[3] for part in _inferred(params, masks, operators, bags, output_alone=True)])
+
+
+def _inferred(
+    params: Params, masks: Masks, operators: Operators, bags: Bags, *, output_alone: bool = False
+) -> Iterator[tuple[Array, ...]]:
+    """Yield the layers of some bags at a time, as many as fit in a chunk.
+
+    ``output_alone``: truths and degrees may be left out, where that is faster.
+    """
     parts_of = operators.parts
     n_values = next(iter(masks.values())).size if parts_of is None else max(parts_of.n_conditions, 1)
     quadratic = operators.t_norm == "product" and params.sets.keys() == {"gaussian"}
@@ -182,11 +195,14 @@ def _inferred(params: Params, masks: Masks, operators: Operators, bags: Bags) ->
         cost = sum(int(np.count_nonzero(mask)) for mask in masks.values())  # NumPy evaluates the conditions alone
     else:
         cost = n_values
+    infer_part: Callable[..., Sequence[Array]]
     if _in_numpy(operators, cost * bags.n_instances):
-        infer_part = _infer_part
+        infer_part = functools.partial(_infer_part, output_alone=True) if output_alone else _infer_part
     else:
         make_room()
-        from fuzzymil.inference.engines.jax import infer_part
+        from fuzzymil.inference.engines import jax
+
+        infer_part = jax.infer_part
     n_rules, n_outputs = params.coefs.shape[:2]  # a rule responds with every output
     limit = max(_CHUNK_VALUES // max(n_values, n_rules * n_outputs), 1)
     for bounds in _chunks(bags.offsets, limit):
@@ -200,19 +216,26 @@ def _uncovered(log_firing: Array) -> Array:
     return np.asarray(zero.all(axis=1)) if zero.any() else np.zeros(len(zero), bool)  # most often there is none
 
 
-def _infer_part(params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int) -> list[Array]:
+def _infer_part(
+    params: Params, masks: Masks, operators: Operators, bags: Bags, first: int, last: int, *, output_alone: bool = False
+) -> list[Array]:
     """Run the layers in NumPy on some of the bags."""
     start, stop = bags.offsets[first], bags.offsets[last]
     offsets = bags.offsets[first : last + 1] - start
     x: Any = np.asarray(bags.instances[start:stop], np.float64)
-    missing = np.isnan(x)
-    known: Any = None
-    if missing.any():
-        x, known = np.where(missing, 0.0, x), 1.0 - missing
     grouping: Any = Each(len(x)) if len(offsets) == len(x) + 1 else Runs(offsets)
+    short: Any = {}
     # In logarithms, -inf is an ordinary number. Operators that users add may be written for JAX alone.
     with np.errstate(all="ignore"), in_64_bit():
-        return [np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known)]
+        if output_alone and operators.parts is not None and not operators.normalize and params.coefs.shape[2] == 1:
+            norms = operators.t_norm, operators.s_norm
+            degrees = log_degrees(operators.parts, params.sets, masks, params.missing_values, norms, x, offsets)
+            short = {} if degrees is None else {"log_truth": degrees, "log_degrees": degrees}
+        missing = np.isnan(x)
+        known: Any = None
+        if not short and missing.any():
+            x, known = np.where(missing, 0.0, x), 1.0 - missing
+        return [np.asarray(values) for values in forward(params, masks, operators, x, grouping, known=known, **short)]
 
 
 def _chunks(offsets: Array, limit: int) -> list[tuple[int, int]]:

@@ -182,16 +182,23 @@ def layer3(log_truth: jax.Array, grouping: Grouping, aggregation: str, alpha: ja
 
 
 def strengths_of(
-    params: Params, operators: Operators, log_truth: jax.Array, grouping: Grouping
+    params: Params,
+    operators: Operators,
+    log_truth: jax.Array,
+    grouping: Grouping,
+    log_degrees: jax.Array | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Return the log-degrees (b, p) of the parts and the log firing strengths (b, r) of the rules, with their weights.
 
-    Empty bags, which only pad, have strength 1: the gradient of a softmax of zeros would be NaN.
+    Empty bags, which only pad, have strength 1: the gradient of a softmax of zeros would be NaN. ``log_degrees``: of
+    quantified parts, if they have been computed without their truths.
     """
     if operators.parts is None:
         log_degrees = log_firing = layer3(log_truth, grouping, operators.aggregation, params.alpha)
     else:
-        log_degrees = log_degrees_of_parts(operators.parts, log_truth, grouping, operators.aggregation, params.alpha)
+        if log_degrees is None:
+            settings = operators.aggregation, params.alpha
+            log_degrees = log_degrees_of_parts(operators.parts, log_truth, grouping, *settings)
         log_firing = log_firing_of_parts(operators.parts, log_degrees, operators.t_norm, operators.s_norm)
     xp = namespace(log_firing)
     if operators.weights is not None:
@@ -263,6 +270,7 @@ def forward(
     renormalize: bool = False,
     squares: jax.Array | None = None,
     log_truth: jax.Array | None = None,
+    log_degrees: jax.Array | None = None,
 ) -> Layers:
     """Run the six layers on instances ``x`` (i, d), finite everywhere.
 
@@ -275,7 +283,8 @@ def forward(
     strength.
 
     ``squares`` (i, d): see `fuzzymil.inference.engines.jax_gaussians.squares_of`. ``log_truth`` (i, p): the result of
-    `layers_1_and_2`, if it has been computed already.
+    `layers_1_and_2`, if it has been computed already. ``log_degrees`` (b, p): of quantified parts, if they have been
+    computed without it; then ``log_truth`` may be anything.
 
     Examples
     --------
@@ -295,7 +304,7 @@ def forward(
     if log_truth is None:
         log_truth = layers_1_and_2(params, masks, operators, x, known, squares)
 
-    log_degrees, log_firing = strengths_of(params, operators, log_truth, grouping)
+    log_degrees, log_firing = strengths_of(params, operators, log_truth, grouping, log_degrees)
     if keep is not None and renormalize:
         xp = namespace(log_firing)
         log_firing = xp.where(keep > 0, log_firing, -xp.inf)

@@ -61,6 +61,8 @@ HEDGES: dict[str, LogFunction] = {
     "somewhat": lambda log_mu: 0.5 * log_mu,  # sqrt(mu)
     "extremely": _extremely,
     "seldom": _seldom,
+    "intensely": lambda log_mu: 3.0 * log_mu,  # mu ** 3
+    "vaguely": lambda log_mu: log_mu / 3.0,  # its inverse
 }
 """The words that may stand before a term, as in ``hue is very blue``."""
 

@@ -16,6 +16,7 @@ from fuzzymil.plots._features import EffectDisplay, ImportanceDisplay, Shape, Sh
 from fuzzymil.plots._sets import DifferenceDisplay, JoinedSetDisplay, MembershipDisplay, TermPanel
 from fuzzymil.plots._space import RuleOutline, SpaceDisplay
 from fuzzymil.plots._surface import SurfaceDisplay
+from fuzzymil.plots._tree import TreeDisplay
 from fuzzymil.plots.style import FAINT, HIGH, LOW, save_figure
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "SpaceDisplay",
     "SurfaceDisplay",
     "TermPanel",
+    "TreeDisplay",
     "brier_score",
     "save_figure",
     "true_positive_rates",

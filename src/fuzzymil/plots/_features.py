@@ -19,7 +19,7 @@ from fuzzymil.explain import Effect, Importance
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.effects import position
 from fuzzymil.explain.words import in_short
-from fuzzymil.plots._rules import bags_of_equal, check_shown, classes_of, rules_of
+from fuzzymil.plots._rules import check_shown, classes_of, rules_of
 from fuzzymil.plots.style import (
     FAINT,
     HIGH,
@@ -36,7 +36,7 @@ from fuzzymil.plots.style import (
     write_values,
 )
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.activations import seen_bags
+from fuzzymil.rules.activations import bags_of_equal, seen_bags
 from fuzzymil.rules.curves import axis_of
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import Not, conditions

@@ -10,14 +10,13 @@ import numpy as np
 from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.colors import class_of_rule
 from fuzzymil._utils.errors import ParameterError, described
-from fuzzymil.bags import Bags
 from fuzzymil.estimators import RuleModel
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.inference.premises import hedged
 from fuzzymil.rules import RuleBase
 from fuzzymil.rules.editing.comparison import span
-from fuzzymil.rules.premise import ANYTHING, Part, conditions, negations
+from fuzzymil.rules.premise import Part, conditions, negations
 
 
 def rules_of(model: Any) -> RuleBase:
@@ -133,16 +132,3 @@ def quantifier_word(part: Part) -> str:
     word = {"on average": "mean", "at least": "≥"}.get(part.quantifier, part.quantifier)
     counted = word if part.count is None else f"{word} {part.count}"
     return f"not {counted}" if part.negated else counted
-
-
-def equal_instances(rules: RuleBase) -> int:
-    """Return how many equal instances a bag needs so that no rule asks for more: the greatest count of *at least*."""
-    counts = [part.count for part in rules.parts if part.count is not None and part.premise != ANYTHING]
-    return max(counts, default=1)
-
-
-def bags_of_equal(rules: RuleBase, rows: Array, n: int | None = None) -> Bags:
-    """Return one bag per row (n, d), with ``n`` equal instances; default: as many as `equal_instances` says."""
-    n = equal_instances(rules) if n is None else n
-    repeated = np.repeat(rows, n, axis=0)
-    return Bags(repeated, np.arange(len(rows) + 1) * n, feature_names=rules.feature_names)

@@ -17,7 +17,6 @@ from fuzzymil.bags import Bags, as_bags
 from fuzzymil.explain import explain, select_bag
 from fuzzymil.explain.effects import position
 from fuzzymil.plots._rules import (
-    bags_of_equal,
     border,
     classes_of,
     conclusions,
@@ -44,7 +43,7 @@ from fuzzymil.plots.style import (
     write_values,
 )
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.activations import seen_bags
+from fuzzymil.rules.activations import bags_of_equal, seen_bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import conditions
 from fuzzymil.rules.rule import Variable

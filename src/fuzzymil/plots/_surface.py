@@ -17,7 +17,7 @@ from fuzzymil._utils.errors import ParameterError, described
 from fuzzymil.bags import Bags
 from fuzzymil.explain.coverage import used_features
 from fuzzymil.explain.effects import position
-from fuzzymil.plots._rules import bags_of_equal, equal_instances, leading_features, rules_of
+from fuzzymil.plots._rules import leading_features, rules_of
 from fuzzymil.plots.style import (
     add_colorbar,
     add_legend,
@@ -29,7 +29,7 @@ from fuzzymil.plots.style import (
     write_values,
 )
 from fuzzymil.rules import RuleBase
-from fuzzymil.rules.activations import seen_bags
+from fuzzymil.rules.activations import bags_of_equal, equal_instances, seen_bags
 from fuzzymil.rules.curves import typical_values
 from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.rule import Variable
@@ -85,6 +85,7 @@ class SurfaceDisplay:
         output: str | int = 0,
         bags: Any = None,
         n_points: int = 81,
+        n_instances: int | None = None,
     ) -> SurfaceDisplay:
         """Evaluate the rules on a grid of bags with one instance each, or as many equal ones as a rule asks for.
 
@@ -101,6 +102,8 @@ class SurfaceDisplay:
             Default: the middle of the features' ranges in the rules, and these ranges.
         n_points : int
             Number of grid points along each feature.
+        n_instances : int, optional
+            Number of equal instances in each bag. Default: 1, or as many as a rule with *at least* asks for.
         """
         rules = rules_of(rule_base)
         k = position("output", output, rules.output_names)
@@ -109,6 +112,9 @@ class SurfaceDisplay:
             raise ParameterError(f"x and y must be different features, got {rules.feature_names[up]!r} twice.")
         if n_points < 2:
             raise ParameterError(f"n_points must be at least 2, got {n_points!r}.")
+        if n_instances is not None and n_instances < 1:
+            raise ParameterError(f"n_instances must be at least 1, got {n_instances!r}.")
+        n_equal = equal_instances(rules) if n_instances is None else n_instances
         seen = None if bags is None else seen_bags(rules, bags)
         given = _given(rules, at or {}, (across, up))
         place = typical_values(rules.variables, None if seen is None else seen.instances)
@@ -116,7 +122,7 @@ class SurfaceDisplay:
         xs, ys = (_points(rules.variables[d], seen, d, n_points) for d in (across, up))
         instances = np.tile(place, (len(xs) * len(ys), 1))
         instances[:, across], instances[:, up] = np.tile(xs, len(ys)), np.repeat(ys, len(xs))
-        found = rules.infer(bags_of_equal(rules, instances))
+        found = rules.infer(bags_of_equal(rules, instances, n_equal))
         held = {d: float(place[d]) for d in used_features([rules]) if d not in (across, up)}
         note = _in_words(len(given), rules.n_features - 2, medians=seen is not None)
         if note and 0 < len(held) <= _FEW:
@@ -132,7 +138,7 @@ class SurfaceDisplay:
             output=rules.output_names[k],
             held={rules.feature_names[d]: value for d, value in held.items()},
             note=note,
-            n_instances=equal_instances(rules),
+            n_instances=n_equal,
         )
 
     def plot(self, title: str | None = None) -> Figure:

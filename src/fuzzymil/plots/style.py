@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -21,9 +22,14 @@ from fuzzymil._utils.colors import HIGH as HIGH
 from fuzzymil._utils.colors import LOW as LOW
 from fuzzymil._utils.colors import WITNESS as WITNESS
 from fuzzymil._utils.colors import class_color
+from fuzzymil._utils.errors import warn_user
 from fuzzymil.bags import Bags
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.rule import Variable
+
+if os.environ.get("PYTHONSAFEPATH") and mpl.matplotlib_fname() == "matplotlibrc":  # as for commands
+    mpl.rcParams.update(mpl.rcParamsDefault)
+    warn_user("The matplotlibrc in the current folder is ignored: it could run programs.")
 
 # Color is never the only difference: each has its own dash and marker, for grayscale prints.
 _COLORS = (LOW, HIGH, "#009E73", "#CC79A7", "#56B4E9", "#000000", "#E69F00", "#882255")
@@ -86,10 +92,10 @@ def grid(axis: Any, along: str) -> None:
 
 def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "", **look: Any) -> None:
     """Put a legend below the axes, its title above the entries, in as many of ``ncols`` columns as fit the figure."""
-    width = 72 * figure.get_figwidth()  # points; a letter takes about 4.7 of them, a handle and its gaps 40
-    fit = max(1, int(width / (40 + 4.7 * max(map(len, labels), default=1))))
-    settings = {"loc": "outside lower center", "fontsize": 8, "title_fontsize": 8, "frameon": False, **look}
-    title = "\n".join(textwrap.fill(line, int(width / 4.7)) for line in title.split("\n"))
+    width = 72 * figure.get_figwidth()  # points; a letter takes about 5.3 of them, a handle and its gaps 45
+    fit = max(1, int(width / (45 + 5.3 * max(map(len, labels), default=1))))
+    settings = {"loc": "outside lower center", "fontsize": 9, "title_fontsize": 9, "frameon": False, **look}
+    title = "\n".join(textwrap.fill(line, int(width / 5.3)) for line in title.split("\n"))
     settings["ncols"] = min(look.get("ncols", 1), fit)
     figure.legend(handles, list(map(as_written, labels)), title=as_written(title) or None, **settings)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,8 +95,20 @@ def _described(answers: Answers, d: int, variable: Variable | None) -> dict[str,
         values = answers.bags.instances[:, d]
         found["histogram"] = histogram(values, -0.5, len(categories) - 0.5, len(categories))
     numbers = [found[key] for key in ("min", "median", "max")] if found["known"] else []
-    shown = [(None if variable is None else variable.shown(value)) or number(value, 4) for value in numbers]
+    written = _in_step(numbers)
+    shown = [
+        (None if variable is None else variable.shown(n)) or text for n, text in zip(numbers, written, strict=True)
+    ]
     return found | {"categories": list(categories), "shown": shown or ["\N{EN DASH}"] * 3}
+
+
+def _in_step(values: Sequence[float]) -> list[str]:
+    """Return numbers with four digits of the greatest: next to 14.67, 7.258e-05 is 0."""
+    size = max(map(abs, values), default=0.0)
+    if not 0 < size < math.inf:
+        return [number(value, 4) for value in values]
+    decimals = 3 - math.floor(math.log10(size))
+    return [number(round(value, decimals) + 0.0, 4) for value in values]
 
 
 def _variables(answers: Answers) -> dict[str, Variable]:
@@ -113,8 +126,8 @@ def _summary(values: Array) -> dict[str, Any]:
     if not len(known):
         return found
     low, high = float(known.min()), float(known.max())
-    middle = {"median": float(np.median(known)), "mean": float(known.mean())}
-    return found | middle | {"min": low, "max": high, "histogram": histogram(values, low, high)}
+    facts = {"min": low, "median": float(np.median(known)), "max": high, "mean": float(known.mean())}
+    return found | facts | {"written": _in_step(list(facts.values())), "histogram": histogram(values, low, high)}
 
 
 # ---------------------------------------------------------------------- rules

@@ -7,6 +7,7 @@ from fuzzymil.rules.activations import SetActivations
 from fuzzymil.rules.conclusion import Defuzzification
 from fuzzymil.rules.premise import And, Is, Not, Or, Part, Quantified
 from fuzzymil.rules.rule import Rule, Variable
+from fuzzymil.rules.tree import RuleTree, TreeActivations
 
 __all__ = [
     "Activations",
@@ -19,7 +20,9 @@ __all__ = [
     "Quantified",
     "Rule",
     "RuleBase",
+    "RuleTree",
     "SetActivations",
+    "TreeActivations",
     "Variable",
     "editing",
     "files",

@@ -28,13 +28,14 @@ from fuzzymil._version import __version__
 from fuzzymil.inference.aggregation import AGGREGATIONS, COMBINERS
 from fuzzymil.inference.conclusions import SAMPLINGS
 from fuzzymil.inference.layers import Masks, Operators, Params
+from fuzzymil.inference.membership import Formula, Singleton
 from fuzzymil.inference.norms import DUAL, S_NORMS, T_NORMS
 from fuzzymil.rules import activations, conversion, editing, json
 from fuzzymil.rules import compile as arrays
 from fuzzymil.rules import points as scoring
 from fuzzymil.rules.cards import rules_html
 from fuzzymil.rules.conclusion import SETTINGS, WEIGHTED, Defuzzification, check_output, number_of_term, range_of
-from fuzzymil.rules.language import source
+from fuzzymil.rules.language import printer, source
 from fuzzymil.rules.premise import Arrangement, Is, Part, arrange, conditions, parts_of
 from fuzzymil.rules.rule import MISSING, Rule, Variable, tidy
 
@@ -69,8 +70,8 @@ class RuleBase:
         If not, the rules are *additive*: the output is the default plus the sum of strength times conclusion.
     default : sequence of float
         Of additive rules, what their conclusions are added to; of others, the output for bags on which every rule is
-        exactly zero. A single number applies to all outputs. Default: zeros; of rules that conclude sets, the middle
-        of each range.
+        exactly zero, or NaN: then there is no answer. A single number applies to all outputs. Default: zeros; of rules
+        that conclude sets, the middle of each range.
     limited : bool
         Whether values are clipped to the range of their variable (``low`` to ``high``).
     s_norm : {"algebraic", "max", "bounded", "hamacher", "einstein"}, optional
@@ -80,6 +81,8 @@ class RuleBase:
     unit : float, optional
         What a point is worth, if additive rules for one output conclude whole points, as on an index card; see
         `score_table`. Rules that do not, or no longer, have none.
+    name : str
+        What the author calls the rules as a whole, as other programs' files do.
     comment : str
         What the author noted about the rules as a whole. Rules and variables have comments of their own, and rules
         labels; all of them survive training and editing, and are kept in text and JSON.
@@ -110,7 +113,8 @@ class RuleBase:
     s_norm: str = ""
     defuzzification: Defuzzification | None = None
     unit: float | None = None
-    comment: str = dataclasses.field(default="", compare=False)  # for readers only
+    name: str = dataclasses.field(default="", compare=False)  # for readers only, as is the comment
+    comment: str = dataclasses.field(default="", compare=False)
 
     # ------------------------------------------------------------------ constructors
 
@@ -232,8 +236,8 @@ class RuleBase:
         known_name("t_norm", self.t_norm, T_NORMS)
         put("s_norm", self.s_norm or dual_of(self.t_norm))
         put("comment", tidy(self.comment))
-        names = *self.output_names, self.comment
-        check_characters("The name of an output, or the comment", *names, error=ParameterError)
+        names = *self.output_names, self.name, self.comment
+        check_characters("The name of an output or of the rules, or the comment", *names, error=ParameterError)
         asked = {each.variable for rule in self.rules for each in rule.conditions if each.term == MISSING}
         put("variables", tuple(variable.asked_if_missing(variable.name in asked) for variable in self.variables))
         if self.concludes_sets:
@@ -253,14 +257,15 @@ class RuleBase:
     def _checked_default(self) -> tuple[float, ...]:
         found = _numbers("default", self.default)
         if not found and self.concludes_sets:
-            found = tuple(((output.low or 0.0) + (output.high or 0.0)) / 2 for output in self.outputs)
+            found = self._middles
         if not found or np.ndim(self.default) == 0:
             found = (found or (0.0,)) * len(self.outputs)
         if len(found) != len(self.outputs):
             raise ParameterError(f"default must have {len(self.outputs)} value(s), got {len(found)}.")
-        if not np.isfinite(found).all():
-            raise ParameterError(f"default must be finite, got {', '.join(map(str, found))}.")
-        return found
+        if np.isinf(found).any() or (np.isnan(found).any() and not self.normalize):
+            need = "finite, or NaN for no answer" if self.normalize else "finite"
+            raise ParameterError(f"default must be {need}, got {', '.join(map(str, found))}.")
+        return tuple(math.nan if math.isnan(value) else value for value in found)  # one NaN, which equals itself
 
     def _check(self) -> None:
         known_name("s_norm", self.s_norm, S_NORMS)
@@ -319,11 +324,20 @@ class RuleBase:
             for name, said in rule.terms.items():
                 known_name("output", name, terms, f"in rule {position}")
                 known_name("term", said.term, terms[name], f"of {name!r} in rule {position}")
-            if rule.weight > 1:
+            if rule.weight > 1 and not all(self._takes_above_one(said) for said in rule.terms.values()):
                 which = f"rule {position}, which concludes a set,"
-                raise ParameterError(f"The weight of {which} must be at most 1, got {rule.weight:g}.")
+                advice = "unless sets are cut or scaled (min, product) and joined by max or sum, without hedges"
+                raise ParameterError(f"The weight of {which} must be at most 1, got {rule.weight:g}, {advice}.")
         for k, output in enumerate(self.outputs):
             check_output(output, self.setting("defuzzify", k), [*self.feature_names, *self.output_names[:k]])
+
+    def _takes_above_one(self, said: Is) -> bool:
+        """Return whether a conclusion has a meaning with a strength above 1."""
+        k = self.place_of(said.variable)
+        plain = not said.hedges and self.setting("accumulation", k) in ("max", "sum")
+        if self.setting("defuzzify", k) in WEIGHTED:
+            return plain and isinstance(self.outputs[k].terms[said.term], Singleton | Formula)
+        return plain and self.setting("implication", k) in ("min", "product")
 
     # ------------------------------------------------------------------ facts
 
@@ -342,6 +356,11 @@ class RuleBase:
         """The parts of the rules' premises, rule by rule: one per quantifier; one in a rule without quantifiers."""
         return tuple(part for r, rule in enumerate(self.rules) for part in parts_of(r, rule.premise))
 
+    @functools.cached_property
+    def texts(self) -> tuple[list[str], list[str]]:
+        """The text of each rule and of each part; every explanation of a bag quotes them."""
+        return source.statements(self), [printer.premise_text(part.expression) for part in self.parts]
+
     @property
     def n_rules(self) -> int:
         """Number of rules."""
@@ -352,12 +371,12 @@ class RuleBase:
         """Number of variables."""
         return len(self.variables)
 
-    @property
+    @functools.cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the variables."""
         return tuple(variable.name for variable in self.variables)
 
-    @property
+    @functools.cached_property
     def output_names(self) -> tuple[str, ...]:
         """Names of the outputs."""
         return tuple(output.name for output in self.outputs)
@@ -376,10 +395,14 @@ class RuleBase:
         """
         if not self.concludes_sets:
             return np.array([rule.coefs for rule in self.rules])
-        numbers = [self.typical_numbers(k) for k in range(len(self.outputs))]
+        numbers, default = [self.typical_numbers(k) for k in range(len(self.outputs))], self.with_answers().default
         return np.array(
-            [[[own.get(r, d)] for own, d in zip(numbers, self.default, strict=True)] for r in range(self.n_rules)]
+            [[[own.get(r, d)] for own, d in zip(numbers, default, strict=True)] for r in range(self.n_rules)]
         )
+
+    @property
+    def _middles(self) -> tuple[float, ...]:
+        return tuple(((output.low or 0.0) + (output.high or 0.0)) / 2 for output in self.outputs)
 
     @property
     def points(self) -> tuple[int, ...] | None:
@@ -424,9 +447,10 @@ class RuleBase:
         k, method = self.place_of(output), self.setting("defuzzify", output)
         values = None if method in WEIGHTED else self.values_of(k)
         found: dict[int, float] = {}
+        default = self.with_answers().default[k]
         for term, concluding in self.rules_by_term(k).items():
             if concluding:
-                number = number_of_term(self.outputs[k], term, method, values, self.default[k])
+                number = number_of_term(self.outputs[k], term, method, values, default)
                 found |= dict.fromkeys(concluding, number)
         return found
 
@@ -450,6 +474,13 @@ class RuleBase:
         if "t_norm" in settings and self.s_norm == DUAL[self.t_norm]:
             settings.setdefault("s_norm", "")
         return dataclasses.replace(self, **settings) if settings else self
+
+    def with_answers(self) -> RuleBase:
+        """Return the rules with a number as default wherever it is NaN: the middle of the output's range, or 0."""
+        if not np.isnan(self.default).any():
+            return self
+        both = zip(self.default, self._middles, strict=True)
+        return dataclasses.replace(self, default=tuple(mid if math.isnan(own) else own for own, mid in both))
 
     def ignoring_missing_values(self) -> RuleBase:
         """Return the rules without what missing values stand for: one then satisfies every condition."""

@@ -28,7 +28,7 @@ from fuzzymil.inference.membership import Formula, MembershipFunction
 from fuzzymil.inference.norms import S_NORMS
 from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules.conclusion import WEIGHTED, active_strengths
-from fuzzymil.rules.premise import asked_of_one
+from fuzzymil.rules.premise import ANYTHING, asked_of_one
 
 if TYPE_CHECKING:
     from fuzzymil.rules._rule_base import RuleBase
@@ -74,6 +74,19 @@ def asked_of_instances(base: RuleBase) -> RuleBase:
     """Return the rules as they are asked of single instances; see `asked_of_one`."""
     rules = tuple(dataclasses.replace(rule, premise=asked_of_one(rule.premise)) for rule in base.rules)
     return base if rules == base.rules else dataclasses.replace(base, rules=rules)
+
+
+def equal_instances(rules: RuleBase) -> int:
+    """Return how many equal instances a bag needs so that no rule asks for more: the greatest count of *at least*."""
+    counts = [part.count for part in rules.parts if part.count is not None and part.premise != ANYTHING]
+    return max(counts, default=1)
+
+
+def bags_of_equal(rules: RuleBase, rows: Array, n: int | None = None) -> Bags:
+    """Return one bag per row (n, d), with ``n`` equal instances; default: as many as `equal_instances` says."""
+    n = equal_instances(rules) if n is None else n
+    repeated = np.repeat(rows, n, axis=0)
+    return Bags(repeated, np.arange(len(rows) + 1) * n, feature_names=rules.feature_names)
 
 
 # ---------------------------------------------------------------------- bags

@@ -100,8 +100,8 @@ class RuleCard:
 
     ``index``: its position, from 0. ``name``, ``text``: its name, and the rule in words with its most selective
     conditions. ``concluded``: what it concludes, in words. ``amount``: the number that it concludes, if there is a
-    single one. ``mark``: see `fuzzymil._utils.colors.class_mark`: the class that the rule speaks for; empty if it has
-    none. ``conditions``: in a plain conjunction the most selective come first. ``sets``: the sets that it concludes, if
+    single one. ``mark``: see `fuzzymil._utils.colors.class_mark`: the class that the rule favors; empty if it has none.
+    ``conditions``: in a plain conjunction the most selective come first. ``sets``: the sets that it concludes, if
     any. ``points``: what it concludes in points, if the rules have a ``unit``.
     """
 

@@ -47,11 +47,11 @@ def to_dict(rules: RuleBase) -> dict[str, Any]:
         "aggregation": rules.aggregation,
         "alpha": _encode_alpha(rules.alpha),
         **_settings(rules),
-        "default": list(rules.default),
+        "default": [*map(storage.encode_number, rules.default)],
         "limited": rules.limited,
         **({} if rules.s_norm == DUAL.get(rules.t_norm) else {"s_norm": rules.s_norm}),
         **({} if rules.unit is None else {"unit": rules.unit}),
-        **_said(comment=rules.comment),
+        **_said(name=rules.name, comment=rules.comment),
     }
 
 
@@ -84,6 +84,7 @@ def from_dict(make: Callable[..., RuleBase], content: Mapping[str, Any]) -> Rule
             limited=content["limited"],
             s_norm=content.get("s_norm", ""),
             unit=number(content["unit"]) if "unit" in content else None,
+            name=str(content.get("name", "")),
             comment=str(content.get("comment", "")),
             **settings,
         )

@@ -36,12 +36,14 @@ class Case:
     """The active rules of a document on bags; everything that views show is read from one inference.
 
     ``model``: how the model reads its output, if one was opened. ``others``: the other members of a committee.
+    ``label``: the name of the column of the labels, if it is known.
     """
 
     document: Document
     bags: Bags | None
     model: ClassReading | None = None
     others: tuple[Document, ...] = ()
+    label: str = ""
 
     def __post_init__(self) -> None:
         n_classes = 0 if self.model is None else len(self.model.classes)
@@ -90,8 +92,8 @@ class Case:
 
     @functools.cached_property
     def classes(self) -> Array | None:
-        """The two classes that a single output decides between, or one per output; None if the output is a number."""
-        return _classes_of(self.outputs, self.bags, self.model)
+        """The two classes that a single output decides between, or one per output; None if outputs are numbers."""
+        return _classes_of(self.rules, self.bags, self.model)
 
     @functools.cached_property
     def names(self) -> list[str] | None:
@@ -143,13 +145,15 @@ class Case:
     def decisions(self) -> Array:
         """The class of each bag as text; without classes, the number."""
         if self.reading is None:
-            return np.asarray(self.found.output[:, 0])
+            return self.predicted(self.found.output)
         return _texts(self.reading.labels(self.found.output))
 
     @property
     def scores(self) -> Array:
-        """What the bags are ranked by: a single output, of two the last, of more that of the class decided on."""
+        """What bags are ranked by: the only output, of two classes the last, of more that of the one decided on."""
         output = np.asarray(self.found.output)
+        if self.reading is None:
+            return self.predicted(output)
         return output.max(axis=1) if output.shape[1] > 2 else output[:, -1]
 
     @functools.cached_property
@@ -170,6 +174,15 @@ class Case:
                 "class, named after it, or open data with two classes."
             )
         return labels.astype(float)
+
+    @property
+    def compared(self) -> int:
+        """The position of the output that labels are compared with, if they are numbers: its column is named so."""
+        return self.outputs.index(self.label) if self.label in self.outputs else 0
+
+    def predicted(self, output: Array) -> Array:
+        """Return the output (b,) of outputs (b, k) that labels are compared with, if they are numbers."""
+        return np.asarray(output)[:, self.compared]
 
     def ranking(self, output: Array) -> tuple[str, Array] | None:
         """Return which of two classes outputs (b, k) rank the bags by, and the scores (b,); None without two."""
@@ -196,19 +209,19 @@ class Case:
             return None
         output = self.outputs_of_members.mean(axis=0)
         if self.reading is None:
-            return Committee(output, output[:, 0], None)
+            return Committee(output, self.predicted(output), None)
         return Committee(output, _texts(self.reading.labels(output)), self.reading.probability(output))
 
     def with_document(self, document: Document) -> Case:
         """Return the case of another document on the same bags."""
-        made = Case(document, self.bags, self.model, self.others)
+        made = Case(document, self.bags, self.model, self.others, self.label)
         if "_from_others" in vars(self):
             vars(made)["_from_others"] = self._from_others  # a drag moves one member only
         return made
 
     def of_bags(self, bags: Bags) -> Case:
         """Return the same rules on other bags, read in the same way."""
-        made = Case(self.document, bags, self.model, self.others)
+        made = Case(self.document, bags, self.model, self.others, self.label)
         vars(made)["classes"], vars(made)["reading"] = self.classes, self.reading
         return made
 
@@ -240,13 +253,17 @@ def class_text(label: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _classes_of(outputs: tuple[str, ...], bags: Bags | None, model: ClassReading | None = None) -> Array | None:
+def _classes_of(rules: RuleBase, bags: Bags | None, model: ClassReading | None) -> Array | None:
     """Return the classes that outputs decide between; None if labels are quantities."""
     if model is not None:
         return model.classes
+    labels, outputs = None if bags is None else bags.labels, rules.output_names
     if len(outputs) > 1:
-        return np.array(outputs, object)
-    labels = None if bags is None else bags.labels
+        # Outputs of a controller are quantities of their own; those of a classifier are named after the classes.
+        if labels is None:
+            return None if rules.concludes_sets else np.array(outputs, object)
+        is_number = np.asarray(labels).dtype.kind in "iuf" and not {*map(class_text, np.unique(labels))} & {*outputs}
+        return None if is_number else np.array(outputs, object)
     if labels is None:
         return np.array(["low", "high"], object)
     found = np.unique(labels)

@@ -9,7 +9,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil._utils.own_files import OwnFolder
@@ -21,6 +21,9 @@ from fuzzymil.rules.files import parse_rules
 from fuzzymil.rules.language import parser
 from fuzzymil.rules.language.lexer import Token, tokens
 from fuzzymil.studio.messages import LIMITS
+
+if TYPE_CHECKING:
+    from fuzzymil.learn.choose.frontier import Frontier
 
 Term = tuple[str, str]
 
@@ -205,7 +208,8 @@ class Context:
     ``name``: what the rules are called. ``model``: how the model reads its output, if one was opened. ``model_file``:
     where that model is kept. None: it came with the start of the session. ``members``: the rule bases of a committee,
     whose outputs are averaged; the current document takes the place of one. Empty if there is only one rule base.
-    ``member``: the place of that one.
+    ``member``: the place of that one. ``frontier``: rule bases of other sizes that were chosen, too, as model files
+    have them.
     """
 
     name: str = "untitled"
@@ -214,6 +218,7 @@ class Context:
     model_file: Path | None = None
     members: tuple[Document, ...] = ()
     member: int = 0
+    frontier: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if len(self.members) == 1:
@@ -227,6 +232,14 @@ class Context:
     def bags(self) -> Bags | None:
         """The bags, if any are open and their file is still there."""
         return None if self.data is None else self.data.bags
+
+    @functools.cached_property
+    def sizes(self) -> Frontier | None:
+        """The frontier."""
+        from fuzzymil.estimators.persistence import decode_frontier, decoded
+
+        content = self.frontier
+        return None if content is None else decoded(lambda: decode_frontier(content), "The frontier")
 
     def replace(self, **fields: Any) -> Context:
         """Return the context with other fields."""

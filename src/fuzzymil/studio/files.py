@@ -78,6 +78,7 @@ class Upload:
         self.kind = ""
         self.documents: list[Document] = []  # one, or the members of a committee
         self.model: Any = None
+        self.frontier: Any = None
 
     @contextlib.contextmanager
     def as_file(self) -> Iterator[Path]:
@@ -171,6 +172,7 @@ def _from_json(upload: Upload, path: Path) -> dict[str, Any]:
     reading = getattr(model, "_class_reading", None)
     upload.kind, upload.documents = "model", list(map(Document.of, members))
     upload.model = None if reading is None else reading()
+    upload.frontier = document.get("frontier") if len(members) == 1 else None
     return {**_summary(upload), "losses": []}
 
 
@@ -364,10 +366,9 @@ def _snippet(case: Case, context: Context) -> str:
     lines += ["from fuzzymil.datasets import read_bags", "from fuzzymil.rules.files import parse_rules", ""]
     for number, rules in enumerate(every, start=1):
         source = rules.to_source()
-        quotes = "'''" if '"""' in source else '"""'
-        text = source.replace("\\", "\\\\").replace(quotes, "\\" + quotes)
+        text = source.replace("\\", "\\\\").replace('"""', r"\"\"\"")
         name = "rules" if len(every) == 1 else f"rules_{number}"
-        lines += [f"{name} = parse_rules({quotes}", text.rstrip("\n"), f"{quotes})", ""]
+        lines += [f'{name} = parse_rules("""', text.rstrip("\n"), '""")', ""]
     data = context.data
     arguments = [repr(data.name if data is not None and data.name else "data.csv")]
     arguments += [f"{name}={value!r}" for name, value in ({} if data is None else data.columns).items()]

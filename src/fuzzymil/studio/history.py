@@ -37,6 +37,7 @@ _FORMAT = 1
 _MOST = 99  # journals of one name
 _PARSED = 64  # latest versions whose rules are kept parsed; older ones are parsed again when they are needed
 _TIMES = 20  # how many times its size a journal may take in memory
+_COLUMNS = {"format", "bag", "label", "decimal", "thousands", "encoding"}  # arguments of `read_bags` that are kept
 
 
 def _now() -> str:
@@ -45,7 +46,11 @@ def _now() -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Version:
-    """One state: what led to it, the data and model next to it, when, its number, and its name if it was given one."""
+    """One state: what led to it, the data and model next to it, when, its number, and its name if it was given one.
+
+    ``learned``: "train" if the data moved the sets of the rules before, "learn" if rules were chosen from the data,
+    "size" if they are as many as a place on the frontier says.
+    """
 
     document: Document
     label: str
@@ -53,6 +58,7 @@ class Version:
     when: str = dataclasses.field(default_factory=_now)
     number: int = 0
     name: str = ""
+    learned: str = ""
 
 
 class History:
@@ -119,6 +125,24 @@ class History:
         """The version that changes are counted from: the last named one on the path, or the first one."""
         named = [self.versions[n] for n in self._done if self.versions[n].name]
         return named[-1] if named else self.versions[self._done[0]]
+
+    def learned(self) -> tuple[str, Version]:
+        """Return how the data that are open shaped the rules, and the version to start from to do so again.
+
+        This is "train", "learn", "model" if the rules came with a model, which may know the data, or "" if a person
+        wrote them; whatever a person changed afterwards does not count.
+        """
+        now = self.current
+        kind, start = "" if now.context.model is None else "model", now
+        for number, before in zip(self._done[:0:-1], self._done[-2::-1], strict=True):
+            each = self.versions[number]
+            if each.context.data is not now.context.data or each.context.name != now.context.name:
+                break
+            if each.learned:
+                kind, start = "train" if each.learned == "train" else "learn", self.versions[before]
+            if kind == "learn":
+                break
+        return kind, start
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yield the versions on the path, and all named ones, oldest first."""
@@ -276,6 +300,7 @@ class Journal:
         document, context = version.document, version.context
         record: dict[str, Any] = {"done": version.label, "when": version.when, "text": self._difference(document.text)}
         record |= {"given": given} if given else {}
+        record |= {"learned": version.learned} if version.learned else {}
         changed = self._changes(context)
         record |= {"context": changed} if changed else {}
         self._pending.append(_line(record | _marks(document)))
@@ -330,11 +355,15 @@ class Journal:
         def place(stored: str | None) -> Path | None:
             if stored and stored != os.path.basename(stored) and not os.path.isabs(stored):
                 raise ValueError("A file that is kept next to the journal has a plain name.")
+            if stored and stored[:2].replace("\\", "/") == "//":
+                raise ValueError("A name like this one leads to another machine.")
             return self.folder / stored if stored else None  # a path from the root stays one
 
         found: dict[str, Any] = {name: facts[name] for name in ("name", "member") if name in facts}
         if "data" in facts:
             told = facts["data"]
+            if told and not _names_columns(told["columns"]):
+                raise ValueError("The journal does not say which columns are meant.")
             data = told and Data(None, told["name"], told["columns"], place(told["file"]))
             found["data"] = given.data if data and data.is_same_file(given.data) else data or None
         if "model" in facts:
@@ -361,10 +390,11 @@ class Journal:
                 size += sys.getsizeof(self._text)
                 if lack := memory.shortage(size):
                     raise ValueError(lack)
-                if not (isinstance(record["done"], str) and isinstance(record["when"], str)):
+                learned = record.get("learned", "")
+                if not all(isinstance(each, str) for each in (record["done"], record["when"], learned)):
                     raise ValueError("A version has a label and a time.")
                 document = _document(**{**record, "text": self._text})
-                version = Version(document, record["done"], self._context, record["when"])
+                version = Version(document, record["done"], self._context, record["when"], learned=learned)
                 rules = version.document if record.get("given") == "rules" else rules
                 around = self._context if "given" in record else around
                 if history is None:
@@ -381,6 +411,12 @@ class Journal:
                 named = history.with_name(*record["name"])
                 history.versions[named.number] = named
         return None if history is None or rules is None else (history, rules, around)
+
+
+def last_session(folder: Path) -> str | None:
+    """Return the name of the journal that was written last in a folder; None if there is none."""
+    journals = [path for path in (folder / FOLDER).glob("*.journal") if path.is_file() and not path.is_symlink()]
+    return max(journals, key=lambda path: path.stat().st_mtime_ns).stem if journals else None
 
 
 def _record(line: bytes) -> dict[str, Any]:
@@ -419,6 +455,11 @@ def _document(text: str, off: Any, frozen: Any, threshold: Any, positive: Any, *
     if not (all(isinstance(each, str) for each in words) and all(map(math.isfinite, numbers))):
         raise ValueError("The journal does not fit together.")
     return made
+
+
+def _names_columns(columns: Any) -> bool:
+    """Return whether these are columns that the studio keeps: exported scripts repeat them, names and all."""
+    return columns.keys() <= _COLUMNS and all(type(each) in (str, int) for each in columns.values())
 
 
 def _model_in(file: Path) -> Any:

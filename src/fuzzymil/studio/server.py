@@ -165,10 +165,8 @@ def application(session: Session, gate: Gate) -> ASGIApp:
 
 
 def _warm_up() -> None:
-    """Import what the first look at some views would wait for."""
-    import sklearn.metrics  # noqa: F401
-
-    import fuzzymil.plots  # noqa: F401
+    """Import what the first division into folds would wait for."""
+    import sklearn.model_selection  # noqa: F401
 
 
 async def _converse(session: Session, websocket: WebSocket) -> None:

@@ -88,6 +88,10 @@ class Session:
         What the rules are called: the name of their file without its ending.
     model : ClassReading, optional
         How the model reads its output, if one was opened.
+    model_file : Path, optional
+        Where that model is, for a later session.
+    frontier : dict, optional
+        The rule bases of other sizes that were chosen with these rules, as the file of the model has them.
     members : sequence of Document
         All rule bases of a committee, of which ``document`` is the first.
     folder : Path, optional
@@ -97,7 +101,7 @@ class Session:
     draft : str, optional
         A text with mistakes to go on with.
     provisional : bool
-        Whether the document was only made up from the data: then rules of an earlier session come first.
+        Whether the document was only made up, from the data or of nothing: then rules of an earlier session come first.
 
     Examples
     --------
@@ -115,6 +119,8 @@ class Session:
         *,
         name: str = "untitled",
         model: ClassReading | None = None,
+        model_file: Path | None = None,
+        frontier: Mapping[str, Any] | None = None,
         members: Sequence[Document] = (),
         folder: Path | None = None,
         demo: bool = False,
@@ -141,7 +147,7 @@ class Session:
         self._case: Case | None = None
         self._shown: tuple[Any, ...] = ()  # what the case was made from
         given = Data(data) if isinstance(data, Bags) else data
-        context = Context(name, given, model, members=tuple(map(check_document, members)))
+        context = Context(name, given, model, model_file, tuple(map(check_document, members)), frontier=frontier)
         self.history = History(Version(check_document(document), f"Opened {name}", context))
         if folder is not None:
             self._recover(folder, provisional)
@@ -183,7 +189,8 @@ class Session:
         n_edits = len(self.history.versions) - 1
         last, data = self.history.current, opened.context.data
         is_same = data is None or data.is_same_file(around.data)
-        if before.text != opened.document.text and not (provisional and is_same and n_edits):
+        made_up = provisional and is_same and (n_edits or data is None)
+        if before.text != opened.document.text and not made_up:
             context = opened.context.replace(data=data or last.context.data)
             self._add(Version(opened.document, f"Opened {context.name} again", context), given="rules")
         elif data is not None and not is_same:
@@ -249,7 +256,12 @@ class Session:
     def case_of(self, version: Version) -> Case:
         """Return a version on the current bags."""
         context = version.context
-        return Case(version.document, self.bags, context.model, context.others)
+        return Case(version.document, self.bags, context.model, context.others, self._label)
+
+    @property
+    def _label(self) -> str:
+        """The name of the column of the labels, if it is known."""
+        return "" if self.context.data is None else str(self.context.data.columns.get("label", ""))
 
     def state(self) -> dict[str, Any]:
         """Return the state that every window shows."""
@@ -264,6 +276,8 @@ class Session:
                 "data_name": "" if data is None else data.name,
                 "data_gone": None if data is None else data.problem,
                 "committee": {"n": len(context.members), "member": context.member} if context.members else None,
+                "learned": history.learned()[0],
+                "frontier": self.context.frontier is not None,
                 "undo": history.undo_label,
                 "redo": history.redo_label,
                 "reference": {
@@ -332,7 +346,7 @@ class Session:
             return None
         known = self._reference
         if known is None or known.document is not document or known.bags is not self.bags:
-            known = self._reference = Case(document, self.bags, context.model)
+            known = self._reference = Case(document, self.bags, context.model, label=self._label)
         try:
             _ = known.found
         except ValueError:  # other variables than those of the data
@@ -356,13 +370,15 @@ class Session:
             document, label = EDITS[kind](self.case, message)
             return self.commit(check_document(document), label)
 
-    def commit(self, document: Document, label: str, context: Context | None = None) -> dict[str, Any]:
+    def commit(
+        self, document: Document, label: str, context: Context | None = None, learned: str = ""
+    ) -> dict[str, Any]:
         """Make a document the current one, with other data or another model if there are, and tell all windows."""
         with self.lock:
             around = context or self.context
             if document == self.document and around is self.context:
                 return {"changed": False}
-            self._add(Version(document, label, around))
+            self._add(Version(document, label, around, learned=learned))
             self.draft = None
             self.count_change(label)
             return {"changed": True, "version": self.history.current.number}
@@ -488,6 +504,43 @@ def _compare(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     return {**difference(*map(session.case_of, sides.values())), **facts}
 
 
+@action("frontier")
+def _frontier(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the held-out score of each size, and which size is shown, if one is as it was chosen."""
+    frontier, document = session.context.sizes, session.document
+    if frontier is None or not frontier.n_folds:
+        return {"points": []}
+    name = next(each for each in ("AUC", "R2", "accuracy") if each in frontier[0].measures)
+    sources = [point.rules.to_source() for point in frontier]
+    return {
+        "measure": name,
+        "chosen": frontier.chosen,
+        "shown": sources.index(document.text) if document.text in sources else None,
+        "points": [
+            {"n_rules": each.n_rules, "mean": each.measures[name].mean, "error": each.measures[name].error}
+            for each in frontier
+        ],
+    }
+
+
+@action("use_point", changes=True)
+def _use_point(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
+    """Show the rules of another size; however far one goes along the curve, it is one step of undo."""
+    frontier, place = session.context.sizes, message.get("point")
+    if frontier is None or not isinstance(place, int) or not 0 <= place < len(frontier):
+        raise ParameterError(f"There is no size {place!r:.60} on the frontier of these rules.")
+    again = session.history.current.learned == "size"
+    if again:
+        session.write(lambda journal: journal.append({"undo": True}))
+        session.history.go("undo")
+    document = Document.of(frontier[place].rules, positive=session.document.positive)
+    label = f"Used the frontier's {frontier[place].n_rules} rules"
+    done = session.commit(check_document(document), label, learned="size")
+    if again and not done["changed"]:
+        session.count_change(label)
+    return done
+
+
 @action("show_member", changes=True)
 def _show_member(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     """Show another rule base of the committee; what was changed in this one stays in its place."""
@@ -526,7 +579,7 @@ def _open(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
         return {**_open_data(session, Data(bags, upload.name, columns, path), message), "losses": losses}
     documents = tuple(map(check_document, upload.documents))
     name = upload.name.rsplit(".", 1)[0]
-    context = Context(name, session.context.data, upload.model, path, members=documents)
+    context = Context(name, session.context.data, upload.model, path, documents, frontier=upload.frontier)
     return session.commit(documents[0], f"Opened {upload.name}", context)
 
 
@@ -548,6 +601,14 @@ def _start_from(session: Session, context: Context, label: str) -> dict[str, Any
         raise InputError("There are no bags yet: open a data file.")
     found = check_document(starting_rules(context.bags))
     return session.commit(found, label, Context(context.name, context.data))
+
+
+@action("close_data", changes=True)
+def _close_data(session: Session, _: Mapping[str, Any]) -> dict[str, Any]:
+    if session.context.data is None:
+        return {"changed": False}
+    label = f"Closed {session.context.data.name or 'the data'}"
+    return session.commit(session.document, label, session.context.replace(data=None))
 
 
 @action("start", changes=True)

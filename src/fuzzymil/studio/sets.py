@@ -26,6 +26,8 @@ _PARTITIONS = {
 }
 """Names of the terms of automatic partitions."""
 
+_STEPS = 25  # of an axis: its ends are multiples of one
+_ROUNDING = 1e-9  # of a step
 _POINTS = 121  # of a curve
 _FLANK = 2.0  # widths from its location at which a slope is dragged
 _SHOULDER = 1 / (1 + math.exp(-_FLANK))  # the membership there, 0.88, at which exponents are dragged, too
@@ -41,11 +43,25 @@ def families() -> list[dict[str, Any]]:
 
 
 def axis_of(variable: Variable, values: Array | None = None) -> tuple[float, float]:
-    """Return the ends of a variable's axis: its range, the data, and the peaks of its sets."""
+    """Return the ends of a variable's axis: its range, the data, and the peaks of its sets.
+
+    Each category has a place of the same width. An end that is not that of the range is a round number.
+    """
+    if variable.categories:
+        return -0.5, len(variable.categories) - 0.5
     low, high = span(variable, values)
     peaks = [float(chosen.peak(*chosen.parameters)) for chosen in variable.terms.values() if not _is_formula(chosen)]
     low, high = min([low, *peaks]), max([high, *peaks])
-    return (low, high) if high > low else (low - 1.0, high + 1.0)
+    if not high > low:
+        return low - 1.0, high + 1.0
+    length = (high - low) / _STEPS
+    if not 0 < length < math.inf:  # beyond what numbers can hold
+        return low, high
+    power = 10.0 ** math.floor(math.log10(length))
+    step = next(power * each for each in (1, 2, 5, 10) if power * each >= length * (1 - _ROUNDING))
+    first, last = math.floor(low / step + _ROUNDING), math.ceil(high / step - _ROUNDING)
+    before, after = (float(f"{step * place:.12g}") for place in (first, last))  # 0.3, not 0.30000000000000004
+    return low if low == variable.low else before, high if high == variable.high else after
 
 
 def _is_formula(chosen: MembershipFunction) -> bool:

@@ -27,6 +27,7 @@ from fuzzymil.studio.views import fold_scores, labels_of
 from fuzzymil.studio.worker import save_bags
 
 _MOST_POINTS = 500  # of the loss that is pushed
+_SETTINGS = ("move", "constraints", "epochs", "learning_rate")
 
 
 class Worker:
@@ -134,14 +135,17 @@ def _job(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
         raise ParameterError(f"epochs must be a whole number from 1 to {LIMITS['epochs']:,}, got {epochs!r:.60}.")
     if not isinstance(rate, int | float) or isinstance(rate, bool) or not 0 < rate <= 10:
         raise ParameterError(f"learning_rate must be above 0 and at most 10, got {rate!r:.60}.")
-    if case.classes is None:
+    learns = "learn" in (message["type"], message.get("refit"))
+    classifies = case.classes is not None or (learns and case.given.labels.dtype.kind not in "iuf")
+    if not classifies:
         _ = case.numbers  # raises unless labels are numbers
     frozen = {f"{variable}.{term}" for variable, term in case.document.frozen}
     frozen |= set() if move.get("sets", True) else set(case.rules.feature_names)
     frozen |= set() if move.get("conclusions", True) else set(case.outputs)
     job = {
         "do": str(message["type"]),
-        "classifies": case.classes is not None,
+        "refit": message.get("refit"),
+        "classifies": classifies,
         "epochs": epochs,
         "learning_rate": float(rate),
         "positive": case.positive_name,
@@ -149,7 +153,7 @@ def _job(case: Case, message: Mapping[str, Any]) -> tuple[dict[str, Any], Bags]:
         "frozen": sorted(frozen),
         "text": case.document.active.to_source(),
     }
-    if message["type"] == "learn":
+    if learns:
         return job, case.given
     seen = case.seen
     return job, Bags(seen.instances, seen.offsets, labels=seen.labels, feature_names=case.rules.feature_names)
@@ -163,6 +167,20 @@ def _constraints(given: Any) -> dict[str, Any] | None:
     asked = {name: value for name, value in given.items() if value not in (None, False, 0, "")}
     Constraints.of(asked)  # raises if it makes no sense
     return asked
+
+
+def _refitted(session: Session, message: Mapping[str, Any]) -> tuple[Case, dict[str, Any]]:
+    """Return the rules that each fold starts from, so that they know nothing of the bags that are held out.
+
+    Rules that were trained start as they were before, with the settings of that training.
+    """
+    known_name("way", message.get("refit"), ("train", "learn"), "of refitting")
+    kind, start = session.history.learned()
+    case = session.case
+    if message["refit"] == "learn" or kind != "train":
+        return case, {**message}
+    trainer = session.kept["trainer"]
+    return case.with_document(start.document), {**trainer.settings, **message}
 
 
 def _parts(case: Case, k: Any) -> list[list[int]]:
@@ -190,6 +208,9 @@ class Trainer:
         self._case: Case | None = None
         self._member = 0
         self._folds: list[list[int]] | None = None
+        self._reached: tuple[int, Any] | None = None  # folds that are done, and the output on their bags
+        self._stopping = False
+        self.settings: dict[str, Any] = {}  # of the latest training
         session.closers.append(self.worker.close)
 
     @classmethod
@@ -206,9 +227,15 @@ class Trainer:
         with session.lock:
             if session.training is not None and session.training["running"]:
                 raise Refused("busy", "Training is under way: stop it first.")
-            self._case, self._member = session.case, session.context.member
-            self._folds = _parts(self._case, message.get("k", 5)) if message["type"] == "folds" else None
-            job, bags = _job(self._case, message)
+            case, self._member = session.case, session.context.member
+            self._folds, self._reached, self._stopping = None, None, False
+            if message["type"] == "folds":
+                case, message = _refitted(session, message)
+                self._folds = _parts(case, message.get("k", 5))
+            elif message["type"] == "train":
+                self.settings = {name: message[name] for name in _SETTINGS if name in message}
+            self._case = case
+            job, bags = _job(case, message)
             self._loss, self._began = [], time.monotonic()
             session.proposal = None
             session.training = {"kind": message["type"], "running": True, "epoch": 0, "epochs": job["epochs"]}
@@ -229,7 +256,8 @@ class Trainer:
             return
         if "epoch" in message:
             self._loss += [(message["epoch"], loss) for loss in message["losses"]]
-            now |= {"epoch": message["epoch"], "epochs": message["epochs"], "message": ""}
+            now |= {"epoch": message["epoch"], "epochs": message["epochs"]}
+            now |= {"message": "Stopping" if self._stopping else ""}
         now |= {"loss": _thin(self._loss), "seconds": round(time.monotonic() - self._began, 1)}
         if "failed" in message:
             self._push(running=False, message=message["failed"])
@@ -240,7 +268,8 @@ class Trainer:
                 self._push(running=False, message=str(problem))
         else:
             if "done" in message:
-                self._push_folds(message["done"], message["output"], running=True)
+                self._reached = message["done"], message
+                self._push_folds(message["done"], message, running=True)
             self._push()
 
     def _finish(self, result: dict[str, Any]) -> None:
@@ -248,10 +277,8 @@ class Trainer:
         assert now is not None
         assert self._case is not None
         if self._folds is not None:
-            output = np.array(result["output"], float)
-            done = sum(bool(np.isfinite(output[part]).all()) for part in self._folds)  # fewer if it was stopped
-            self._push_folds(done, output, running=False)
-            self._push(running=False, message="" if done else "Stopped before a fold was done.")
+            self._push_folds(len(self._folds), result, running=False)
+            self._push(running=False, message="")
             return
         loss = list(enumerate(result["loss"], start=1)) or self._loss
         kept = self._case.document
@@ -270,15 +297,37 @@ class Trainer:
             "member": self._member,
             "loss": [loss[0][1], loss[-1][1]] if loss else None,
             "touched": result["touched"],
+            "kind": now["kind"],
+            "frontier": result.get("frontier"),
         }
         self._push()
         session.push({"type": "proposal", **_proposal(session)})
 
-    def _push_folds(self, done: int, output: Any, *, running: bool) -> None:
+    def _push_folds(self, done: int, found: Mapping[str, Any], *, running: bool) -> None:
         assert self._case is not None
         assert self._folds is not None
-        found = fold_scores(self._case, self._folds[:done], np.array(output, float)) if done else {"folds": []}
-        self.session.push({"type": "folds", "running": running, "done": done, "k": len(self._folds), **found})
+        case, message = self._case, {"type": "folds", "running": running, "done": done, "k": len(self._folds)}
+        if "text" in found:  # other rules, whose output has its own threshold
+            case = case.with_document(Document(found["text"], positive=case.positive_name))
+        scores = fold_scores(case, self._folds[:done], np.array(found["output"], float))
+        self.session.push({**message, "held_out": True, **scores})
+
+    def stop(self) -> None:
+        """End a job at once with what it has reached; what has reached nothing leaves the rules as they are."""
+        with self.session.lock:
+            now = self.session.training
+            if now is None or not now["running"]:
+                return
+            if now["kind"] == "train" and self._loss:
+                self._stopping = True
+                self._push(message="Stopping")
+                self.worker.stop()  # the epoch that is under way ends first
+                return
+            self.worker.cancel()
+        if self._reached is not None:
+            self._push_folds(*self._reached, running=False)
+        before = {"train": "the first step", "learn": "rules were chosen", "folds": "a fold was done"}[now["kind"]]
+        self._push(running=False, message="" if self._reached else f"Stopped before {before}: nothing has changed.")
 
     def cancel(self) -> None:
         """End a job without a result."""
@@ -320,27 +369,28 @@ def _train(session: Session, message: Mapping[str, Any]) -> None:
 
 
 @action("warm")
-def _warm(session: Session, _: Mapping[str, Any]) -> None:
-    """Start the process before it is needed: the page sends this when the training view is opened."""
+def _warm(session: Session, message: Mapping[str, Any]) -> None:
+    """Compile the training before it is needed: the page sends this when the training view is opened."""
     if session.training is None:
-        Trainer.of(session).worker.start({"do": "warm"})
+        job, bags = _job(session.case, {**message, "type": "train", "epochs": 1})
+        Trainer.of(session).worker.start({**job, "do": "warm"}, bags)
 
 
-ACTIONS["stop"] = lambda session, _: Trainer.of(session).worker.stop()
+ACTIONS["stop"] = lambda session, _: Trainer.of(session).stop()
 ACTIONS["cancel"] = lambda session, _: Trainer.of(session).cancel()
 
 
 @action("folds")
 def _folds(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate on held-out folds: with training in each, in the background; otherwise at once."""
-    if message.get("train"):
+    """Validate on parts of the bags: with rules that the others shaped, in the background; or at once, as they are."""
+    if message.get("refit"):
         Trainer.of(session).start(message)
         return {"running": True}
     case = session.case
     labels_of(case)
     parts = _parts(case, message.get("k", 5))
     found = fold_scores(case, parts, case.found.output, best=True)
-    return {"running": False, "done": len(parts), "k": len(parts), **found}
+    return {"running": False, "done": len(parts), "k": len(parts), "held_out": False, **found}
 
 
 def _proposal(session: Session) -> dict[str, Any]:
@@ -388,9 +438,12 @@ def _accepted_part(session: Session, message: Mapping[str, Any]) -> tuple[Docume
 @action("accept", changes=True)
 def _accept(session: Session, message: Mapping[str, Any]) -> dict[str, Any]:
     made, label, split = _accepted_part(session, message)
-    made = check_document(made)
+    made, found = check_document(made), session.proposal or {}
+    whole = message.get("rules") is None
+    frontier = found.get("frontier") if whole else None
+    context = session.context if frontier is None else session.context.replace(frontier=frontier)
     session.proposal = None
-    return {**session.commit(made, label), "split": split}
+    return {**session.commit(made, label, context, learned=found.get("kind", "")), "split": split}
 
 
 @action("reject")

@@ -13,13 +13,13 @@ from fuzzymil._utils.arrays import Array
 from fuzzymil._utils.errors import InputError, ParameterError, known_name
 from fuzzymil.bags import Bags
 from fuzzymil.explain import RuleExplanation, explain
+from fuzzymil.inference.activations import Activations
 from fuzzymil.inference.premises import HEDGES, hedged
 from fuzzymil.inference.quantifiers import QUANTIFIERS
 from fuzzymil.rules import RuleBase, Variable
-from fuzzymil.rules.activations import clipped, matched
+from fuzzymil.rules.activations import bags_of_equal, clipped, equal_instances, matched
 from fuzzymil.rules.curves import typical_values
 from fuzzymil.rules.editing import Finding
-from fuzzymil.rules.editing.comparison import span
 from fuzzymil.rules.language import printer
 from fuzzymil.rules.premise import conditions, negations
 from fuzzymil.studio.case import Case, class_text
@@ -28,6 +28,8 @@ from fuzzymil.studio.sets import axis_of, set_facts
 
 _BINS = 48
 _CELL_POINTS = 81  # of a curve in the viewer
+_MOST_COSTS = 100  # rules that are left out in turn
+_MOST_EQUAL = 50  # instances of a bag of a picture
 _MOST_EXTRA = 200  # instances that are added to a bag
 _MOST_POINTS = 121  # of an axis of a surface
 _MOST_SHOWN = 10_000  # instances on top of a surface
@@ -54,6 +56,7 @@ def state_of(case: Case) -> dict[str, Any]:
         "default": dict(zip(case.outputs, rules.default, strict=True)),
         "unit": rules.unit,
         "classes": case.names,
+        "compared": case.outputs[case.compared] if case.names is None else None,
         "positive": case.positive_name,
         "threshold": None if case.positive_name is None else case.threshold,
         "data": _data(case),
@@ -301,67 +304,99 @@ def _other_values(case: Case, request: Mapping[str, Any], *shown: str) -> dict[s
     return {name: float(value) for name, value in given.items() if name not in shown and value is not None}
 
 
+def _n_equal(case: Case, request: Mapping[str, Any]) -> int:
+    """Return how many equal instances the bags of a picture have: as many as asked for, or as the rules need."""
+    n = request.get("n_equal")
+    if n is None:
+        return equal_instances(case.rules)
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= _MOST_EQUAL:
+        raise ParameterError(f"n_equal must be a whole number from 1 to {_MOST_EQUAL}, got {n!r:.60}.")
+    return n
+
+
+def _along(case: Case, name: str, n: int) -> Array:
+    """Return the values of an input at which the output is drawn: points of its axis, or its categories."""
+    known_name("variable", name, case.rules.feature_names)
+    variable = case.rules.variables[case.rules.feature_names.index(name)]
+    if variable.categories:
+        return np.arange(len(variable.categories), dtype=float)
+    return np.linspace(*axis_of(variable, case.values(name)), n)
+
+
+def _swept(
+    case: Case, request: Mapping[str, Any], moved: Mapping[str, Array]
+) -> tuple[Activations, dict[str, Any], Array | None]:
+    """Return what the rules infer as some inputs take values (n,), what the bags are, and where no rule applies.
+
+    All instances of a bag are equal; the other inputs stay as they are asked for, or at a typical value.
+    """
+    rules, names = case.rules, case.rules.feature_names
+    place = typical_values(rules.variables, None if case.bags is None else case.seen.instances)
+    for name, value in _other_values(case, request, *moved).items():
+        place[names.index(str(name))] = value
+    rows = np.tile(place, (len(next(iter(moved.values()))), 1))
+    for name, values in moved.items():
+        rows[:, names.index(name)] = values
+    n_equal = _n_equal(case, request)
+    found = rules.infer(bags_of_equal(rules, rows, n_equal))
+    shown = {
+        "n_equal": n_equal,
+        "usual": equal_instances(rules),
+        "others": {name: float(place[d]) for d, name in enumerate(names) if name not in moved},
+    }
+    return found, shown, found.strongest < _UNKNOWN if rules.normalize else None
+
+
 def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the output over two variables, ``x`` and ``y``; the others stay as they are."""
-    from fuzzymil.plots import SurfaceDisplay
-
-    for name in (request.get("x"), request.get("y")):
-        known_name("variable", name, case.rules.feature_names)
-    x, y = names = [str(request["x"]), str(request["y"])]
-    seen = None if case.bags is None else case.seen
-    made = SurfaceDisplay.from_rules(
-        case.rules,
-        x,
-        y,
-        at=_other_values(case, request, x, y),
-        output=request.get("output", case.outputs[0]),
-        bags=seen,
-        n_points=_n_points(request, 41),
-    )
+    names = [str(request.get("x")), str(request.get("y"))]
+    x, y = (_along(case, name, _n_points(request, 41)) for name in names)
+    if names[0] == names[1]:
+        raise ParameterError(f"x and y must be different variables, got {names[0]!r:.60} twice.")
+    output = str(request.get("output", case.outputs[0]))
+    known_name("output", output, case.outputs)
+    moved = {names[0]: np.tile(x, len(y)), names[1]: np.repeat(y, len(x))}
+    found, shown, uncovered = _swept(case, request, moved)
+    z = found.output[:, case.outputs.index(output)].reshape(len(y), len(x))
     instances = None
-    if seen is not None:
-        every = slice(None, None, seen.n_instances // _MOST_SHOWN + 1)
+    if case.bags is not None:
+        every = slice(None, None, case.seen.n_instances // _MOST_SHOWN + 1)
+        of = case.seen.bag_index[every]
         instances = {
-            "values": [seen.instances[every, case.rules.feature_names.index(name)] for name in names],
-            "labels": None if case.labels is None else case.labels[seen.bag_index[every]],
-            "bags": seen.bag_index[every],
+            "values": [case.seen.instances[every, case.rules.feature_names.index(name)] for name in names],
+            "labels": None if case.labels is None else case.labels[of],
+            "bags": of,
         }
     return {
-        "x": made.x,
-        "y": made.y,
-        "z": made.z,
-        "uncovered": None if made.strongest is None else made.strongest < _UNKNOWN,
-        "low": float(made.z.min()),
-        "high": float(made.z.max()),
+        "x": x,
+        "y": y,
+        "z": z,
+        "uncovered": None if uncovered is None else uncovered.reshape(z.shape),
+        "low": float(z.min()),
+        "high": float(z.max()),
         "names": names,
-        "titles": [feature.title for feature in made.features],
-        "output": made.output,
-        "others": made.held,
+        "titles": [case.rules.variables[case.rules.feature_names.index(name)].title for name in names],
+        "output": output,
         "instances": instances,
+        **shown,
     }
 
 
 def _slice(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all outputs along one variable; the others stay as they are."""
-    name, names = str(request.get("variable")), case.rules.feature_names
-    known_name("variable", name, names)
-    seen = None if case.bags is None else case.seen.instances
-    place = typical_values(case.rules.variables, seen)
-    for other, value in _other_values(case, request, name).items():
-        place[names.index(str(other))] = value
-    d = names.index(name)
-    low, high = span(case.rules.variables[d], None if seen is None else seen[:, d])
-    x = np.linspace(low, high if high > low else low + 1.0, _n_points(request, 101))
-    rows = np.tile(place, (len(x), 1))
-    rows[:, d] = x
-    found = case.rules.infer(rows)
+    """Return all outputs along one variable, and ``at`` one of its values; the other variables stay as they are."""
+    name = str(request.get("variable"))
+    x = _along(case, name, _n_points(request, 101))
+    at = x[0] if request.get("at") is None else float(request["at"])
+    found, shown, uncovered = _swept(case, request, {name: np.append(x, at)})
     return {
         "variable": name,
         "x": x,
-        "y": {output: found.output[:, k] for k, output in enumerate(case.outputs)},
-        "firing": found.firing.T,
-        "uncovered": found.strongest < _UNKNOWN if getattr(case.rules, "normalize", True) else None,
-        "others": {each: float(place[k]) for k, each in enumerate(names) if k != d},
+        "y": {output: found.output[:-1, k] for k, output in enumerate(case.outputs)},
+        "at": at,
+        "here": dict(zip(case.outputs, found.output[-1], strict=True)),
+        "firing": found.firing[:-1].T,
+        "uncovered": None if uncovered is None else uncovered[:-1],
+        **shown,
     }
 
 
@@ -379,9 +414,9 @@ def _score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     found["uncovered"] = int(np.isneginf(case.found.log_firing).all(axis=1).sum())
     if case.reading is None:
         if case.labels is not None and np.asarray(case.bags.labels).dtype.kind in "iufb":
-            found["rmse"] = rmse(case.found.output[:, 0], case.numbers)
+            found["rmse"] = rmse(case.decisions, case.numbers)
             if case.committee is not None:
-                found["committee"] = rmse(case.committee.output[:, 0], case.numbers)
+                found["committee"] = rmse(case.committee.decisions, case.numbers)
         return found
     found["changed"] = _n_changed(case, request.get("before"))
     if case.labels is not None:
@@ -390,6 +425,20 @@ def _score(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         if case.committee is not None:
             found["committee"] = float((case.committee.decisions == case.labels).mean())
     return found
+
+
+def _costs(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each rule is worth on the bags: how accuracy, AUC or error change without it.
+
+    Of very many rules, which would take long, nothing is returned.
+    """
+    del request
+    whole, found = _score(case, {}), []
+    for number in range(1, case.rules.n_rules + 1 if case.rules.n_rules <= _MOST_COSTS else 1):
+        less = _score(case.with_document(case.document.replace(off=case.document.off | {number})), {})
+        known = [name for name in ("accuracy", "auc", "rmse") if None not in (whole[name], less[name])]
+        found.append({name: less[name] - whole[name] for name in known})
+    return {"rules": found}
 
 
 def rmse(output: Array, labels: Array) -> float:
@@ -412,6 +461,19 @@ def _auc(case: Case, output: Array, places: Any = slice(None)) -> float | None:
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal scores share their mean rank
     return float((ranks[truth].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _roc_curve(truth: Array, scores: Array) -> tuple[Array, Array, Array]:
+    """Return the rates of false and true positives at thresholds (n,) from high to low, the corners of the curve alone.
+
+    An output that is at least the threshold counts as positive. (scikit-learn would take long to load.)
+    """
+    values, place = np.unique(-scores, return_inverse=True)
+    counts = [np.cumsum(np.bincount(place[own], minlength=len(values))) for own in (~truth, truth)]
+    false, true = (np.concatenate([[0], each]) for each in counts)
+    corner = np.diff(false, 2).astype(bool) | np.diff(true, 2).astype(bool)
+    kept = np.concatenate([[True], corner, [True]])
+    return false[kept] / false[-1], true[kept] / true[-1], np.concatenate([[np.inf], -values])[kept]
 
 
 def labels_of(case: Case) -> Array:
@@ -454,19 +516,18 @@ def _validation(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     auc = _auc(case, case.found.output)
     if auc is None:
         return found
-    from sklearn.metrics import roc_curve
-
     truth = labels == ranking[0]
-    false, true, thresholds = roc_curve(truth, ranking[1])
+    false, true, thresholds = _roc_curve(truth, ranking[1])
     roc = {"fpr": false, "tpr": true, "thresholds": thresholds}
     return found | {"auc": auc, "roc": roc, "against": auc < 0.5, "scores": ranking[1], "truth": truth}
 
 
 def _errors(case: Case) -> dict[str, Any]:
-    output, labels = case.found.output[:, 0], case.numbers
+    output, labels = case.decisions, case.numbers
     errors, spread = output - labels, float(labels.var())
     return {
         "kind": "numbers",
+        "output": case.outputs[case.compared],
         "n": len(labels),
         "rmse": rmse(output, labels),
         "mae": float(np.abs(errors).mean()),
@@ -481,10 +542,8 @@ def fold_scores(case: Case, parts: list[list[int]], output: Array, *, best: bool
 
     ``best``: of a single output, with the threshold that is best on the other parts instead of the usual one.
     """
-    from sklearn.metrics import roc_curve
-
     if case.reading is None:
-        errors = [rmse(output[part, 0], case.numbers[part]) for part in parts]
+        errors = [rmse(case.predicted(output[part]), case.numbers[part]) for part in parts]
         rows = [{"n": len(part), "rmse": error} for part, error in zip(parts, errors, strict=True)]
         return {"folds": rows, "rmse": _mean_and_deviation(errors)}
     ranking, every = case.ranking(output), np.concatenate([np.array(each, int) for each in parts])
@@ -504,7 +563,7 @@ def fold_scores(case: Case, parts: list[list[int]], output: Array, *, best: bool
         folds.append({"n": len(part), "accuracy": float(right.mean()), "auc": auc, "threshold": threshold})
     roc, area = None, _auc(case, output, every)
     if ranking is not None and area is not None:
-        false, true, _ = roc_curve(labels[every] == ranking[0], ranking[1][every])
+        false, true, _ = _roc_curve(labels[every] == ranking[0], ranking[1][every])
         roc = {"fpr": false, "tpr": true, "auc": area}
     return {
         "folds": folds,
@@ -534,11 +593,15 @@ def _viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the walk from a bag's instances to its output.
 
     ``extra`` are instances to add, as rows in the order of the rules' variables; ``without`` are places of instances to
-    leave out; ``change`` maps places of instances to other values of some variables.
+    leave out; ``change`` maps places of instances to other values of some variables. Of several outputs, the shares and
+    the joined set are about ``output``.
     """
     bag, kept = _changed_bag(case, request)
     own = case.of_bags(bag)
-    found = explain(own.rules, bag, reading=own.explained)
+    output = request.get("output")
+    if output is not None:
+        known_name("output", output, own.outputs)
+    found = explain(own.rules, bag, output=output, reading=own.explained)
     seen = clipped(own.rules, bag).instances
     used = {condition.variable for rule in case.rules.rules for condition in rule.conditions}
     axes = {each.name: axis_of(each, case.values(each.name)) for each in case.rules.variables if each.name in used}
@@ -554,6 +617,7 @@ def _viewer(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "places": kept,
         "rows": [_row(own, r, by_place[r], seen, axes) for r in range(own.rules.n_rules)],
         "outputs": list(own.outputs),
+        "target": found.target,
         "output": own.found.output[0],
         "default": own.rules.default,
         "threshold": own.threshold if own.reading is not None and len(own.outputs) == 1 else None,
@@ -621,24 +685,27 @@ def _row(
 
 
 def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
-    """Return the conditions of a rule, each with the curve of its set and the degree of every instance in it."""
+    """Return the conditions of a rule, each with a curve, and how far every instance satisfies it.
+
+    Inside a NOT that is asked of an instance, this is the complement of the set.
+    """
     base, found = case.rules, []
-    premise = base.rules[r].premise
-    for condition, negated in zip(conditions(premise), negations(premise), strict=True):
+    asked = [part.premise for part in base.parts if part.rule == r]
+    for condition, negated in (each for one in asked for each in zip(conditions(one), negations(one), strict=True)):
         d = base.feature_names.index(condition.variable)
         chosen = base.variables[d].terms[condition.term]
         # As in the network, an unknown value counts in favor of the rule.
         unknown = np.isnan(seen[:, d])
         degrees = hedged(chosen, condition.hedges, np.where(unknown, 0.0, seen[:, d]))
-        x = np.linspace(*axes[condition.variable], _CELL_POINTS)
+        curve = hedged(chosen, condition.hedges, np.linspace(*axes[condition.variable], _CELL_POINTS))
         found.append(
             {
                 "variable": condition.variable,
                 "term": condition.term,
                 "hedges": condition.hedges,
                 "negated": negated,
-                "curve": np.round(hedged(chosen, condition.hedges, x), 5),
-                "degrees": np.where(unknown, 0.0 if negated else 1.0, degrees),
+                "curve": np.round(1.0 - curve if negated else curve, 5),
+                "degrees": np.where(unknown, 1.0, 1.0 - degrees if negated else degrees),
             }
         )
     return found
@@ -646,6 +713,7 @@ def _cells(case: Case, r: int, seen: Array, axes: Mapping[str, tuple[float, floa
 
 VIEWS: dict[str, Callable[[Case, Mapping[str, Any]], dict[str, Any]]] = {
     "bags": _bags,
+    "costs": _costs,
     "explain": _explanation,
     "histograms": _histograms,
     "score": _score,

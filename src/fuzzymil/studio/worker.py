@@ -6,6 +6,7 @@ and answers are lines of JSON; bags come in a file of plain arrays.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzzymil._utils.arrays import Array, unpacked
+from fuzzymil._utils.arrays import unpacked
 from fuzzymil._utils.errors import InputError
 from fuzzymil.bags import Bags, Columns
 from fuzzymil.rules.files import parse_rules
@@ -52,7 +53,7 @@ def load_bags(path: str) -> Bags:
             feature_names=list(map(str, content["names"])),
             columns=Columns.from_dict(from_json(columns)) if columns else None,
         )
-    except (TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
         raise InputError(f"These are not the bags that were saved ({type(problem).__name__}).") from None
 
 
@@ -126,27 +127,39 @@ def _label(bags: Bags, text: str) -> Any:
 def _choose(bags: Bags, job: Mapping[str, Any]) -> dict[str, Any]:
     """Return the text of rules chosen from bags alone."""
     from fuzzymil.estimators import RuleClassifier, RuleRegressor
+    from fuzzymil.estimators.persistence import encode_frontier
 
+    model: Any = RuleRegressor(random_state=0)
+    if job["classifies"]:
+        about = None if job["positive"] is None else _label(bags, job["positive"])
+        model = RuleClassifier(pos_label=about, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model: Any = (RuleClassifier if job["classifies"] else RuleRegressor)(random_state=0)
         model.fit(bags)
     said = [str(each.message) for each in caught]
-    return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said}
+    frontier = encode_frontier(model.frontier_)
+    return {"text": model.rules_.to_source(), "touched": [], "loss": [], "warnings": said, "frontier": frontier}
 
 
 def _outputs_of_folds(
     rules: Any, bags: Bags, job: Mapping[str, Any], tell: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
-    """Train the rules on all folds but one, in turn, and return the output for the bags of that one."""
-    outputs: Array = np.full((bags.n_bags, len(rules.outputs)), np.nan)
+    """Train or choose rules on all folds but one, in turn, and return the output for the bags of that one.
+
+    Rules that were chosen anew come along as ``text``: it says what the output means.
+    """
+    outputs, told = np.zeros((bags.n_bags, 0)), dict[str, Any]()
     for number, fold in enumerate(job["parts"], start=1):
-        rest = np.setdiff1d(np.arange(bags.n_bags), fold)
-        found = _train(rules, bags[rest], job, lambda *_: tell({}))
-        outputs[fold] = parse_rules(found["text"]).infer(bags[np.array(fold)]).output
-        if tell({"done": number, "output": outputs.tolist()}):
-            break
-    return {"output": outputs.tolist()}
+        rest = bags[np.setdiff1d(np.arange(bags.n_bags), fold)]
+        chosen = job["refit"] == "learn"
+        text = _choose(rest, job)["text"] if chosen else _train(rules, rest, job, lambda *_: False)["text"]
+        found = parse_rules(text).infer(bags[np.array(fold)]).output
+        if number == 1:
+            outputs = np.full((bags.n_bags, found.shape[1]), np.nan)
+        outputs[fold] = found
+        told = {"output": outputs.tolist(), **({"text": text} if chosen else {})}
+        tell({"done": number, **told})
+    return told
 
 
 # ---------------------------------------------------------------------- the process
@@ -203,6 +216,8 @@ def _answer(job: dict[str, Any], line: _Line) -> dict[str, Any]:
 
         import fuzzymil.estimators.options  # noqa: F401
 
+        with contextlib.suppress(Exception):  # the training itself will say what is wrong
+            _train(parse_rules(job["text"]), load_bags(job["data"]), job, lambda *_: False)
         return {"warm": True}
     last = 0.0
 

@@ -47,7 +47,7 @@ class Format:
     title: str  # for messages
     read: Callable[..., Bags]  # read(file, bag, label); if it takes options: read(file, bag, label, options, columns)
     write: Callable[[Bags, Path], None] | None = None  # None: it is read-only
-    read_parts: Callable[..., BagStream] | None = None  # read_parts(path, bag=, label=, drop=)
+    read_parts: Callable[..., BagStream] | None = None  # read_parts(path or paths, bag=, label=, drop=)
     write_parts: Callable[[Iterable[Bags], Path], None] | None = None
     storage: Literal["text", "binary", "folder"] = "text"  # text may be compressed
     takes_columns: bool = True  # whether ``bag=`` and ``label=`` can be chosen

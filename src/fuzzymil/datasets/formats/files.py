@@ -81,10 +81,10 @@ class DataFile:
         if encoding is not None:
             try:
                 codecs.getincrementaldecoder(encoding)
-                codecs.decode(b"", encoding)
-            except LookupError:
+                "".encode(encoding)  # others, such as "zlib", are not about text
+            except (LookupError, ValueError, TypeError):
                 raise ParameterError(
-                    f"Unknown encoding {encoding!r}; choose one such as 'utf-8' or 'cp1252'."
+                    f"Unknown encoding {encoding!r:.60}; choose one such as 'utf-8' or 'cp1252'."
                 ) from None
         self.is_pattern = bool(_WILD.search(str(self.path))) and not self.path.exists()
         if not (self.path.exists() or (self.is_pattern and self.members)):
@@ -184,6 +184,10 @@ class DataFile:
                 text = ends.decode(decoder.decode(block, not block), not block)
             except UnicodeDecodeError as problem:
                 raise self._not_decoded(waiting + block, n_bytes - len(waiting), problem.start, n_lines) from None
+            except UnicodeError as problem:  # no place: UTF-16 without its mark at the start
+                raise self.error(
+                    f"is not valid {self.encoding!s:.20} ({problem!s:.100}): try another encoding=..."
+                ) from None
             *whole, rest = (text if n_bytes else text.removeprefix("\ufeff")).split("\n")
             n_bytes += len(block)
             if whole:

@@ -191,13 +191,13 @@ class _Tables:
 
     def __init__(
         self,
-        path: Path,
+        paths: Sequence[Path],
         bag: ColumnName,
         label: ColumnName,
         options: ColumnOptions = NO_OPTIONS,
         columns: Columns | None = None,
     ) -> None:
-        self.files = _files_of(DataFile(path))
+        self.files = [file for path in paths for file in _files_of(DataFile(path))]
         self.first_rows: list[int] = []
         self.groups: list[_Group] = []
         self._kinds: dict[str, Any] = {}  # the types of all columns
@@ -210,7 +210,7 @@ class _Tables:
             self._check_equal(file, found)
         self.n_rows = self.groups[-1].end if self.groups else 0
         if not self.n_rows:
-            raise DataFileError(f"{path} has columns but no rows: write or download it again.")
+            raise DataFileError(f"{paths[0]} has columns but no rows: write or download it again.")
 
     def _add(self, place: int, file: DataFile) -> dict[str, Any]:
         """Record where a file's rows are; return the types of its columns."""
@@ -382,7 +382,7 @@ class ScatteredBagsError(DataFileError):
 
 
 class ParquetBags(BagStream):
-    """The bags of a Parquet file, or of all Parquet files in a folder, read part by part.
+    """The bags of Parquet files, or of all Parquet files in folders, read part by part.
 
     The rows of a bag must be contiguous: the bag column is scanned once to find where bags begin. A part is one row
     group, or several small ones, extended to whole bags: a bag that continues in the next row group or file belongs to
@@ -391,13 +391,14 @@ class ParquetBags(BagStream):
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Sequence[Path],
         *,
         bag: ColumnName = None,
         label: ColumnName = None,
         drop: Sequence[str] = (),
     ) -> None:
-        self._table = _Tables(Path(path), bag, label, ColumnOptions.of(drop=drop))
+        paths = [Path(path)] if isinstance(path, str | os.PathLike) else path
+        self._table = _Tables(paths, bag, label, ColumnOptions.of(drop=drop))
         self._table.require_numbers()
         self._columns = Columns(map(Column, self._table.roles.features))
         self._starts = _bag_starts(self._table)
@@ -497,7 +498,7 @@ def read_parquet(
     columns: Columns | None = None,
 ) -> Bags:
     """Read all rows at once, in any order."""
-    tables = _Tables(file.path, bag, label, options, columns)
+    tables = _Tables([file.path], bag, label, options, columns)
     with tables.naming_errors():
         return bags_of_table(tables.rows(0, tables.n_rows), tables.roles.options, columns)
 

@@ -6,7 +6,7 @@ training, large data and GPUs; PyTorch serves the tensors of `fuzzymil.torch`.
 
 An engine defines ``stop_gradient``, ``numbers``, ``least``, ``softmax``, ``shares``, ``log_softmax``, ``sigmoid``,
 ``einsum``, ``sorted_within``, ``in_chunks`` and ``log_truth_of_gaussians``; where there is a faster way than the
-general one, also ``fast_softmax`` and ``log_truth_of_conjunctions``.
+general one, also ``fast_softmax`` and ``log_truth_of_conjunctions``. `numpy_parts` predicts with quantified rules.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ Array = npt.NDArray[Any]
 _CACHED = 1 << 15  # numbers in a chunk of rows
 _CACHED_ROWS = 1 << 13  # of one column
 _SORTED = 1 << 18  # numbers that are sorted at once
+_FEW = 8  # order statistics for which values are not sorted
 _LARGE = 1 << 16  # product of the sizes of two arrays
 _JOINS = {"min": np.minimum, "product": np.add}  # T-norms of logarithms that take two arrays
 
@@ -119,11 +120,22 @@ def order_statistics(x: Array, offsets: Array, count: int, *, known: bool = Fals
             high, low = (values,) * 2 if is_whole else (np.where(missing, end, values) for end in (always, -always))
             if n == 1:
                 greatest[0, bags], least[0, bags] = high.max(axis=0), low.min(axis=0)
+            elif n <= _FEW:
+                greatest[:n, bags], least[:n, bags] = _greatest(high, n), -_greatest(-low, n)
             else:
                 high = np.sort(high, axis=0)
                 low = high if is_whole else np.sort(low, axis=0)
                 greatest[:n, bags], least[:n, bags] = high[::-1][:n], low[:n]
     return greatest, least
+
+
+def _greatest(values: Array, count: int) -> Array:
+    """Return the greatest values over the first axis, in descending order: for a few, faster than sorting."""
+    found = np.full((count, *values.shape[1:]), -np.inf)
+    for row in values:
+        for place in found:
+            row, place[...] = np.minimum(place, row), np.maximum(place, row)
+    return found
 
 
 def in_chunks(function: Callable[[Any, Any], Any], n_values: int, x: Array, known: Array | None) -> Any:

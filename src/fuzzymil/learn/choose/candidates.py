@@ -176,13 +176,13 @@ class MovableConditions:
 def premise_truths(premises: Sequence[Premise], bags: Bags, missing: MissingValues = IGNORED) -> Array:
     """Return how true premises are in each bag, (b, r)."""
     found = []
-    for rows in _chunks_of_bags(bags, sum(map(n_conditions, premises))):
+    for rows in chunks_of_bags(bags, sum(map(n_conditions, premises))):
         movable = MovableConditions(premises, bags[rows], missing)
         found.append(movable.evaluate(np.zeros(movable.n_moves))[0])
     return np.concatenate(found)
 
 
-def _chunks_of_bags(bags: Bags, n_numbers: int) -> Iterator[slice]:
+def chunks_of_bags(bags: Bags, n_numbers: int) -> Iterator[slice]:
     """Yield bags, one part after the other, with whose instances so many numbers each fit in memory."""
     each = max(_NUMBERS_AT_ONCE // max(n_numbers, 1), 1)
     ends = np.searchsorted(bags.offsets, np.arange(0, bags.n_instances, each) + each, side="right") - 1
@@ -197,8 +197,6 @@ _MOST_COLUMNS = 5_000  # of thresholds: with many features, fewer thresholds of 
 _MOST_THRESHOLDS, _FEWEST_THRESHOLDS = 9, 3
 _AVERAGE_THRESHOLDS = 5
 _LEAST_SHARE = 0.1  # of the bags must be large enough for a count
-_SCALE_OF_COUNTS = 0.9  # prefer SOME to AT LEAST k
-_TYPICAL_SPREAD = 0.4  # standard deviation over bags of a premise that is true in some and false in others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -207,23 +205,17 @@ class Candidates:
 
     columns: Array  # (b, p), in Fortran order; single precision suffices
     premise: Callable[[int], Premise]
-    scales: Array  # (p,), factors of the columns in penalized fits: the penalty on a conclusion is divided by them
-
-    def scaled(self, rows: Array) -> Array:
-        """Return the columns of some bags times their scales, in Fortran order."""
-        return (np.take(self.columns.T, rows, axis=1) * self.scales[:, None]).T
 
 
 def concatenate(parts: Sequence[Candidates]) -> Candidates:
     """Return the candidates of several collections as one."""
-    ends = np.cumsum([len(each.scales) for each in parts])
+    ends = np.cumsum([each.columns.shape[1] for each in parts])
 
     def premise(number: int) -> Premise:
         place = int(np.searchsorted(ends, number, side="right"))
         return parts[place].premise(number - int(ends[place - 1] if place else 0))
 
-    columns = _side_by_side([each.columns for each in parts])
-    return Candidates(columns, premise, np.concatenate([each.scales for each in parts]))
+    return Candidates(_side_by_side([each.columns for each in parts]), premise)
 
 
 def _side_by_side(parts: Sequence[Array]) -> Array:
@@ -283,8 +275,7 @@ def thresholds(bags: Bags, counts: Sequence[int] = (1,), missing: MissingValues 
                 columns.append(truth.astype(np.float32))
                 sets = zip(places.tolist(), centers.tolist(), slopes.tolist(), strict=True)
                 found += [_Threshold(quantifier, number, some[place], *chosen) for place, *chosen in sets]
-    scales = np.array([1.0 if each.quantifier == "some" else _SCALE_OF_COUNTS for each in found])
-    return _single_conditions(bags, columns, found, scales)
+    return _single_conditions(bags, columns, found)
 
 
 def _parts_of(features: Sequence[int], n_numbers: int) -> Iterator[list[int]]:
@@ -334,8 +325,7 @@ def averages(bags: Bags, missing: MissingValues = IGNORED) -> Candidates:
             columns.append(_average_degrees(bags, some[place], centers, slopes, missing))
             pairs = zip(centers.tolist(), slopes.tolist(), strict=True)
             found += [_Threshold("on average", None, some[place], *pair) for pair in pairs]
-    scales = np.concatenate([scales_of_averages(each) for each in columns]) if columns else np.empty(0)
-    return _single_conditions(bags, columns, found, scales)
+    return _single_conditions(bags, columns, found)
 
 
 def _average_degrees(bags: Bags, feature: int, centers: Array, slopes: Array, missing: MissingValues) -> Array:
@@ -344,18 +334,13 @@ def _average_degrees(bags: Bags, feature: int, centers: Array, slopes: Array, mi
     if missing.values is not None:
         of_missing = _degrees(centers, slopes, missing.values[:, feature]).mean(axis=0)
     found = np.empty((bags.n_bags, len(centers)), np.float32)
-    for chunk in _chunks_of_bags(bags, len(centers)):
+    for chunk in chunks_of_bags(bags, len(centers)):
         ends = bags.offsets[chunk.start : chunk.stop + 1]
         values = np.ascontiguousarray(bags.instances[ends[0] : ends[-1], feature])
         truth = _sigmoid(slopes[:, None] * (values - centers[:, None]))
         truth[:, np.isnan(values)] = of_missing[:, None]
         found[chunk] = (np.add.reduceat(truth, ends[:-1] - ends[0], axis=1) / np.diff(ends)).T
     return found
-
-
-def scales_of_averages(columns: Array) -> Array:
-    """Return the scales of averages: as they vary little from bag to bag, their conclusions must be great."""
-    return np.asarray(np.clip(_TYPICAL_SPREAD / np.maximum(columns.std(axis=0), 1e-9), 1.0, 8.0))
 
 
 class _Threshold(NamedTuple):
@@ -366,13 +351,13 @@ class _Threshold(NamedTuple):
     slope: float
 
 
-def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold], scales: Array) -> Candidates:
+def _single_conditions(bags: Bags, columns: list[Array], found: list[_Threshold]) -> Candidates:
     def premise(place: int) -> Premise:
         quantifier, number, feature, center, slope = found[place]
         return (Part(quantifier, number, (Condition(feature, (Sigmoid(center, slope),)),)),)
 
     together = _side_by_side(columns) if columns else np.empty((bags.n_bags, 0))
-    return Candidates(together, premise, scales)
+    return Candidates(together, premise)
 
 
 def bag_sizes(bags: Bags) -> Candidates:
@@ -381,7 +366,7 @@ def bag_sizes(bags: Bags) -> Candidates:
     limits = np.unique(np.quantile(sizes, np.linspace(0, 1, _MOST_THRESHOLDS + 2)[1:-1]).round().astype(int))
     limits = limits[(limits > sizes.min()) & (limits <= sizes.max())]
     columns = np.asfortranarray((sizes[:, None] >= limits).astype(float))
-    return Candidates(columns, lambda n: (Part("at least", int(limits[n]), ()),), np.ones(len(limits)))
+    return Candidates(columns, lambda n: (Part("at least", int(limits[n]), ()),))
 
 
 # ---------------------------------------------------------------------- where thresholds lie
@@ -542,14 +527,13 @@ def degrees_of_missing(conditions: Sequence[Condition], missing: MissingValues) 
 def categories(bags: Bags, counts: Sequence[int] = (1,), missing: MissingValues = IGNORED) -> Candidates:
     """Return conditions on categories and on missing values that at least so many instances satisfy."""
     columns, found = category_premises(bags, _common_counts(bags, counts), missing=missing)
-    scales = np.array([1.0 if premise[0].quantifier == "some" else _SCALE_OF_COUNTS for premise in found])
-    return Candidates(np.asfortranarray(columns), found.__getitem__, scales)
+    return Candidates(np.asfortranarray(columns), found.__getitem__)
 
 
 def shares(bags: Bags, missing: MissingValues = IGNORED) -> Candidates:
     """Return conditions on categories and missing values, to the degree of the share of instances that satisfy them."""
     columns, found = category_premises(bags, average=True, missing=missing)
-    return Candidates(np.asfortranarray(columns), found.__getitem__, scales_of_averages(columns))
+    return Candidates(np.asfortranarray(columns), found.__getitem__)
 
 
 def category_premises(

@@ -4,7 +4,9 @@
 2. In each fold of a cross-validation inside the training bags, a forward search adds one premise after the other and
    fits all their conclusions together, under several ridges (`search`). The bags held out say how good each size is.
 3. Of each size, the best ridge counts; of the sizes, the fewest rules that are about as good as the best (`decide`).
-4. The same search on all bags gives the rule bases of the frontier; their sets are moved together with the
+4. Rules that compare instances with typical ones in all features, prototypes, are searched apart, and averaged with
+   short rules (`blend`). As nobody can read them, they are used only where every short rule base is clearly worse.
+5. The same search on all bags gives the rule bases of the frontier; their sets are moved together with the
    conclusions, by gradient (`refine`).
 """
 
@@ -22,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from fuzzymil._utils.arrays import Array
 from fuzzymil.bags import Bags, Column, Columns
-from fuzzymil.inference.membership import MembershipFunction, Missing
+from fuzzymil.inference.membership import MembershipFunction, Missing, Sigmoid
 from fuzzymil.learn.choose.candidates import (
     Candidates,
     Condition,
@@ -30,8 +32,9 @@ from fuzzymil.learn.choose.candidates import (
     MovableConditions,
     Premise,
 )
-from fuzzymil.learn.choose.frontier import Folds, Frontier, FrontierPoint, Measure, measure
+from fuzzymil.learn.choose.frontier import PROTOTYPE, Folds, Frontier, FrontierPoint, Measure, measure
 from fuzzymil.learn.choose.pool import KIND_WORDS, MOST_TOGETHER, Pool, Problem, soften
+from fuzzymil.learn.choose.prototypes import is_prototype, origin, prototypes
 from fuzzymil.learn.choose.refine import mean_cost, move_sets, share_sets
 from fuzzymil.learn.choose.search import Solution, constant, search
 from fuzzymil.learn.train.scaling import Scaling
@@ -42,8 +45,10 @@ from fuzzymil.rules.rule import MISSING, Rule, Variable, crisp_set
 
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 """Numbers of rules on the frontier."""
-DENSE_SIZES = (100, 200)
-"""Further ones, chosen only where every short rule base is clearly worse."""
+DENSE_SIZE = 100
+"""A further one, chosen only where every short rule base is clearly worse."""
+BLENDS = {60: (30, 30), 150: (100, 50)}
+"""Numbers of rules with prototypes among them, likewise: how many short ones are averaged with how many prototypes."""
 MOST_BAGS = 6_000  # that candidates are compared on; conclusions and sets are fitted to all
 RIDGES = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
 _FEW_RIDGE = 0.1  # with too few bags to hold some out,
@@ -58,8 +63,11 @@ _IDLE_TOGETHER = 0.1  # of many rules, of the range divided by their number
 _LOST = 0.1  # of what the best rules explain, times its share of all there is to explain: what fewer rules may cost,
 _NEGLIGIBLE = 0.033  # and the same even where it is certain that they cost more
 _SAME = 0.01  # of what rules explain: what a stronger ridge may cost
-_CLEARLY = 2.0  # standard errors
+_CLEARLY = 0.5  # standard errors
+_SHARES = (0.5, 1.0)  # of prototypes in an average: half and half, or alone
+_SOLVED = 0.05  # of the cost without rules: where short rules cost less, prototypes are not compared
 _SUPPORT = 0.5  # standard errors by which rules of some size must be better than none
+_REACH = 6.0  # a sigmoid has reached its limit this many times 1 / slope from its center
 _SHORT = 12  # rules with which kinds of candidates are compared
 _N_STRATA = 5  # of numbers
 
@@ -100,17 +108,21 @@ class HeldOut:
     ridges: dict[int, float]
     outputs: dict[int, Array]  # (repeats, b, k): logits of classes, standardized numbers
     costs: dict[int, Array]  # (b,), the mean over the repeats
+    shares: dict[int, float]  # of prototypes, in sizes of `BLENDS`
+    unrefined: dict[tuple[int, float], Array]  # outputs by size and ridge, with sets where they were found
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
     """What rules may be.
 
-    ``max_rules``, ``max_conditions``: None for no limit of one's own. ``n_folds``: parts that are held out in turn.
+    ``max_rules``, ``max_conditions``: None for no limit of one's own. ``prototypes``: whether there may be some.
+    ``n_folds``: parts that are held out in turn.
     """
 
     max_rules: int | None = None
     max_conditions: int | None = None
+    prototypes: bool = True
     n_folds: int = 5
     n_jobs: int | None = None
 
@@ -121,10 +133,18 @@ class Limits:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Numbers of rules on the frontier."""
+        """Numbers of rules on the frontier, without prototypes."""
+        sizes = (*SIZES, DENSE_SIZE)
         if self.max_rules is None:
-            return SIZES + DENSE_SIZES
-        return (*(size for size in SIZES + DENSE_SIZES if size < self.max_rules), self.max_rules)
+            return sizes
+        return (*(size for size in sizes if size < self.max_rules), self.max_rules)
+
+    @property
+    def blends(self) -> dict[int, tuple[int, int]]:
+        """Numbers of rules with prototypes: as `BLENDS`."""
+        if not self.prototypes or self.max_conditions is not None:
+            return {}
+        return {size: parts for size, parts in BLENDS.items() if self.max_rules is None or size <= self.max_rules}
 
 
 def choose_rules(
@@ -189,6 +209,7 @@ def choose_rules(
         weights,
         classes,
         missing,
+        scaling.ranges,
     )
     if not classes:
         rank = np.argsort(np.argsort(everything.targets[:, 0], kind="stable"))
@@ -209,12 +230,20 @@ def choose_rules(
         tick("candidates")
         done = 0
         pool = Pool.of(problem.bags, missing)
-        held_out = None if folds is None else hold_out(pool, problem, folds, limits, tuple(KIND_WORDS), tick)
+        held_out = None if folds is None else hold_out(pool, problem, folds, limits.sizes, limits, tick=tick)
+        typical = None
+        if held_out is not None and limits.blends and not _is_solved(held_out, problem.weights):
+            typical = prototypes(problem.bags, scaling, missing)
+        if typical is not None and held_out is not None and folds is not None:
+            n_fits += folds.parts.shape[0] * folds.n_parts
+            sizes = tuple(sorted({number for _, number in limits.blends.values()}))
+            alone = hold_out(typical, problem, folds, sizes, limits, tick=tick)
+            held_out = blend(held_out, alone, limits.blends, problem)
         kinds = {}
         if compare_kinds and folds is not None:
             once, short = Folds(folds.parts[:1]), dataclasses.replace(limits, max_rules=_SHORT)
             n_fits += folds.n_parts * len(pool.all_kinds)
-            kinds = {kind: hold_out(pool, problem, once, short, (kind,), tick) for kind in pool.all_kinds}
+            kinds = {kind: hold_out(pool, problem, once, short.sizes, limits, (kind,), tick) for kind in pool.all_kinds}
         unit = float(scaling.target_scale[0]) if not classes and len(outputs) == 1 else None
         chosen = _FEW_RULES if held_out is None else decide(held_out.costs, problem.weights)
         members, points, cost = [], [], 0.0
@@ -223,9 +252,11 @@ def choose_rules(
             own = problem
             if member:
                 own = problem._replace(weights=problem.weights * rng.exponential(size=len(problem.weights)))
-            wanted = (0, *limits.sizes) if not member else (chosen,)
-            found = fit_sizes(pool, own, everything, limits, wanted, held_out)
-            made = {size: rule_base(each, scaling, columns, outputs, missing_values) for size, each in found.items()}
+            wanted = sorted({0, *limits.sizes, *(held_out.shares if held_out else ())}) if not member else [chosen]
+            found = fit_sizes(pool, typical, own, everything, limits, wanted, held_out)
+            made = {
+                size: rule_base(each, scaling, columns, outputs, missing_values, bags) for size, each in found.items()
+            }
             if not member:
                 cost = found[min(chosen, max(found))].cost(everything)
                 points = [
@@ -235,7 +266,11 @@ def choose_rules(
             members.append(made[min(chosen, max(made))])
     progress(n_fits, n_fits, "")
     # Of many, rules that say nothing new are left out, so a larger size may end with fewer.
-    kept = [p for n, p in enumerate(points) if p.size == chosen or all(p.n_rules > q.n_rules for q in points[:n])]
+    kept = [
+        point
+        for n, point in enumerate(points)
+        if point.size == chosen or point.n_prototypes or all(point.n_rules > other.n_rules for other in points[:n])
+    ]
     place = next((n for n, point in enumerate(kept) if point.size == chosen), len(kept) - 1)
     frontier = Frontier(tuple(kept), place, 0 if folds is None else folds.n_parts)
     return SearchResult(members, frontier, held_out, kinds, cost, len(few))
@@ -295,36 +330,37 @@ def divide(strata: Array, n_folds: int, rng: np.random.RandomState, groups: Arra
 
 
 def hold_out(
-    pool: Pool,
+    pool: Pool | Candidates,
     problem: Problem,
     folds: Folds,
+    sizes: Sequence[int],
     limits: Limits,
-    kinds: Sequence[str],
+    kinds: Sequence[str] = tuple(KIND_WORDS),
     tick: Callable[[str], None] = lambda stage: None,
 ) -> HeldOut:
     """Return what rules of each size, searched on the other bags, answer for the bags held out.
 
-    ``kinds``: of candidates to search among.
+    ``pool``: of short premises, of which some ``kinds`` are searched; or prototypes.
     """
 
     def answer(rows: Array, held: Array) -> dict[tuple[int, float], tuple[Array, Start | None]]:
-        candidates, favor = pool.grow(problem, rows, limits.together, kinds)
+        candidates, favor = _grow(pool, problem, rows, limits, kinds)
         found = search(
             candidates.columns[rows],
             favor,
             problem.targets[rows],
             problem.weights[rows],
-            sizes=limits.sizes,
+            sizes=sizes,
             ridges=RIDGES,
             logistic=problem.classes,
         )
-        columns = candidates.columns[held]
+        columns, moves = candidates.columns[held], isinstance(pool, Pool)
         return {
-            key: (each.output(columns), Start.of(each, candidates) if key[0] <= _REFINED_IN_FOLDS else None)
+            key: (each.output(columns), Start.of(each, candidates) if moves and key[0] <= _REFINED_IN_FOLDS else None)
             for key, each in found.items()
         }
 
-    pairs, sizes = list(folds), (0, *limits.sizes)
+    pairs = list(folds)
     answers = []
     for each in Parallel(n_jobs=limits.n_jobs, return_as="generator")(delayed(answer)(*pair) for pair in pairs):
         answers.append(each)
@@ -334,25 +370,72 @@ def hold_out(
     for number, (_, held) in enumerate(pairs):
         for key, (output, _) in answers[number].items():
             outputs[key][repeat[number], held] = output
-
-    def cost(output: Array) -> Array:
-        return np.asarray(np.mean([problem.costs(each) for each in output], axis=0))
-
-    costs = {key: cost(output) for key, output in outputs.items()}
-    mean = {key: float(np.average(cost, weights=problem.weights)) for key, cost in costs.items()}
-    ridges = {}
-    for size in sizes:  # a stronger ridge keeps rules from being all too certain
-        best = min(mean[size, ridge] for ridge in RIDGES)
-        worth = best + _SAME * max(mean[0, RIDGES[0]] - best, 0.0)
-        ridges[size] = max(ridge for ridge in RIDGES if mean[size, ridge] <= worth)
-    chosen = {size: outputs[size, ridge] for size, ridge in ridges.items()}
+    nothing = float(np.average(_mean_costs(problem, outputs[0, RIDGES[0]]), weights=problem.weights))
+    ridges = {
+        size: _best_ridge({ridge: outputs[size, ridge] for ridge in RIDGES}, problem, nothing) for size in (0, *sizes)
+    }
+    chosen = {size: outputs[size, ridge].copy() for size, ridge in ridges.items()}
     for number, (rows, held) in enumerate(pairs):  # as on all bags, the sets of few rules are moved
         inside, outside = problem.only(rows), problem.only(held)
-        for size in sizes:
-            start = answers[number][size, ridges[size]][1]
+        for size, ridge in ridges.items():
+            start = answers[number][size, ridge][1]
             if start is not None and start.premises:
-                chosen[size][repeat[number], held] = _refine(start, inside, ridges[size]).output(outside)
-    return HeldOut(folds, ridges, chosen, {size: cost(output) for size, output in chosen.items()})
+                chosen[size][repeat[number], held] = _refine(start, inside, ridge).output(outside)
+    costs = {size: _mean_costs(problem, output) for size, output in chosen.items()}
+    return HeldOut(folds, ridges, chosen, costs, {}, outputs)
+
+
+def _grow(
+    pool: Pool | Candidates, problem: Problem, rows: Array, limits: Limits, kinds: Sequence[str] = tuple(KIND_WORDS)
+) -> tuple[Candidates, Array]:
+    """Return the candidates for some bags, and by which factor the gain of each counts."""
+    if isinstance(pool, Pool):
+        return pool.grow(problem, rows, limits.together, kinds)
+    return pool, np.ones(pool.columns.shape[1])
+
+
+def _mean_costs(problem: Problem, outputs: Array) -> Array:
+    """Return the cost (b,) of outputs (repeats, b, k), the mean over the repeats."""
+    return np.asarray(np.mean([problem.costs(each) for each in outputs], axis=0))
+
+
+def _best_ridge(outputs: dict[float, Array], problem: Problem, nothing: float) -> float:
+    """Return the best ridge; a stronger one, if it is about as good, keeps rules from being all too certain.
+
+    ``nothing``: the cost without rules.
+    """
+    mean = {ridge: float(np.average(_mean_costs(problem, o), weights=problem.weights)) for ridge, o in outputs.items()}
+    best = min(mean.values())
+    return max(ridge for ridge in mean if mean[ridge] <= best + _SAME * max(nothing - best, 0.0))
+
+
+def _is_solved(held_out: HeldOut, weights: Array) -> bool:
+    """Return whether short rules leave next to nothing to explain."""
+    mean = {size: float(np.average(cost, weights=weights)) for size, cost in held_out.costs.items()}
+    return min(mean.values()) <= _SOLVED * mean[0]
+
+
+def blend(short: HeldOut, typical: HeldOut, blends: dict[int, tuple[int, int]], problem: Problem) -> HeldOut:
+    """Return held-out answers of short rules, of prototypes, and of averages of both.
+
+    ``blends``: as `BLENDS`.
+    """
+    nothing = float(np.average(short.costs[0], weights=problem.weights))
+    found = dataclasses.replace(short, ridges={**short.ridges}, outputs={**short.outputs}, costs={**short.costs})
+    shares = {}
+    for size, (n_short, n_typical) in blends.items():
+        for share in _SHARES:
+            outputs = {
+                ridge: (1 - share) * short.unrefined[n_short, ridge] + share * typical.unrefined[n_typical, ridge]
+                for ridge in RIDGES
+            }
+            ridge = _best_ridge(outputs, problem, nothing)
+            cost = _mean_costs(problem, outputs[ridge])
+            if size in shares and problem.weights @ (cost - found.costs[size]) >= 0:
+                continue
+            shares[size] = share
+            found.ridges[size], found.outputs[size], found.costs[size] = ridge, outputs[ridge], cost
+    return dataclasses.replace(found, shares=shares)
 
 
 def decide(costs: dict[int, Array], weights: Array) -> int:
@@ -379,8 +462,9 @@ def decide(costs: dict[int, Array], weights: Array) -> int:
                 return size
         return best
 
-    found = pick([size for size in costs if 0 < size <= SIZES[-1]])
-    best = pick([size for size in costs if size])
+    sizes = sorted(size for size in costs if size)
+    found = pick([size for size in sizes if size <= SIZES[-1]])
+    best = pick(sizes)
     more, error = difference(costs[found], costs[best], weights)
     if more > max(_CLEARLY * error, tolerance(best, np.inf)):
         found = best
@@ -446,6 +530,7 @@ class Start(NamedTuple):
 
 def fit_sizes(
     pool: Pool,
+    typical: Candidates | None,
     problem: Problem,
     everything: Problem,
     limits: Limits,
@@ -454,29 +539,55 @@ def fit_sizes(
 ) -> dict[int, AdditiveRules]:
     """Return rules of some sizes, searched on the bags of a problem and refined on all.
 
-    ``problem``: of very many bags, ``everything``, it has a sample.
+    ``typical``: prototypes, if they were compared. ``problem``: of very many bags, ``everything``, it has a sample.
     """
     rows = np.arange(problem.bags.n_bags)
-    candidates, favor = pool.grow(problem, rows, limits.together)
     ridges = {size: _FEW_RIDGE if held_out is None else held_out.ridges[size] for size in sizes}
-    solutions = search(
-        candidates.columns,
-        favor,
-        problem.targets,
-        problem.weights,
-        sizes=[size for size in limits.sizes if size <= max(sizes)],
-        ridges=sorted(set(ridges.values())),
-        logistic=problem.classes,
-    )
+    shares = {} if held_out is None else {size: held_out.shares[size] for size in sizes if size in held_out.shares}
+
+    def solutions(pool: Pool | Candidates, sizes: Sequence[int]) -> Callable[[int, float], Start]:
+        candidates, favor = _grow(pool, problem, rows, limits)
+        found = search(
+            candidates.columns,
+            favor,
+            problem.targets,
+            problem.weights,
+            sizes=sizes,
+            ridges=sorted(set(ridges.values())),
+            logistic=problem.classes,
+        )
+        return lambda size, ridge: Start.of(found[size, ridge], candidates)
+
+    blends = {size: BLENDS[size] for size in shares}
+    most = max([size for size in sizes if size not in shares] + [n for n, _ in blends.values()])
+    short = solutions(pool, [size for size in limits.sizes if size <= most])
+    like = solutions(typical, sorted({n for _, n in blends.values()})) if typical is not None and blends else short
     if everything.bags.n_bags == problem.bags.n_bags:
         everything = problem  # with its weights
     found: dict[int, AdditiveRules] = {}
+    before = -1
     for size, ridge in ridges.items():
-        solution = solutions[size, ridge]
-        if found and size > 1 and len(solution.places) < size and len(solution.places) == len(found[max(found)].coefs):
+        if size in shares:
+            n_short, n_typical = blends[size]
+            mixed = _mix(short(n_short, ridge), like(n_typical, ridge), shares[size])
+            found[size] = mixed.without_idle(everything)
+            continue
+        start = short(size, ridge)
+        if size > 1 and len(start.premises) == before:
             continue  # there are no more candidates
-        found[size] = _refine(Start.of(solution, candidates), everything, ridge).without_idle(everything)
+        before = len(start.premises)
+        found[size] = _refine(start, everything, ridge).without_idle(everything)
     return found
+
+
+def _mix(one: Start, other: Start, share: float) -> AdditiveRules:
+    """Return the weighted mean of two sums of rules, given the share of the second."""
+    parts = [(start, factor) for start, factor in ((one, 1 - share), (other, share)) if factor]
+    return AdditiveRules(
+        tuple(premise for start, _ in parts for premise in start.premises),
+        np.concatenate([factor * start.coefs for start, factor in parts]),
+        np.sum([factor * start.default for start, factor in parts], axis=0),
+    )
 
 
 def _refine(start: Start, problem: Problem, ridge: float) -> AdditiveRules:
@@ -508,17 +619,23 @@ def rule_base(
     columns: Columns,
     outputs: Sequence[str],
     missing_values: Array | None = None,
+    bags: Bags | None = None,
 ) -> RuleBase:
     """Return additive rules as a rule base, in the units of the data and with names for their sets.
 
     ``scaling``: of the targets. ``columns``: the features. ``missing_values`` (t, d): what missing values stand for.
+    ``bags``: that prototypes were made from.
     """
     order = np.argsort(-np.abs(found.coefs).max(axis=1, initial=0.0), kind="stable")
     parts = [found.premises[n] for n in order]
     sets: dict[int, list[MembershipFunction]] = {}
-    for condition in (each for premise in parts for part in premise for each in part.conditions):
-        if not condition.is_crisp:
-            sets.setdefault(condition.feature, []).append(condition.sets[0])
+    typical: dict[int, dict[MembershipFunction, str]] = {}
+    for number, premise in enumerate(parts, start=1):
+        for condition in (each for part in premise for each in part.conditions):
+            if is_prototype(premise):
+                typical.setdefault(condition.feature, {}).setdefault(condition.sets[0], f"{PROTOTYPE}{number}")
+            elif not condition.is_crisp:
+                sets.setdefault(condition.feature, []).append(condition.sets[0])
     words: dict[int, dict[MembershipFunction, str]] = {}
     variables = []
     for d, column in enumerate(columns):
@@ -527,11 +644,18 @@ def rule_base(
             variables.append(Variable(column.name, categories=column.categories, missing_values=missing_of))
             continue
         low, high = map(float, scaling.ranges[d])
-        words[d] = named_sets(sets.get(d, []), low, high, column)
+        if typical:  # values are clipped to the range, which must not hide a threshold
+            ends = [end for each in sets.get(d, []) for end in _reach(each)]
+            low, high = min([low, *ends]), max([high, *ends])
+        words[d] = named_sets(sets.get(d, []), low, high, column) | typical.get(d, {})
         terms = {word: chosen for chosen, word in words[d].items()}
         variables.append(Variable(column.name, terms, low, high, column.unit, missing_values=missing_of))
     rules = [
-        Rule(_expression(premise, words, columns), (coefs * scaling.target_scale)[:, None].tolist())
+        Rule(
+            _expression(premise, words, columns),
+            (coefs * scaling.target_scale)[:, None].tolist(),
+            comment=_origin(premise, bags, scaling.ranges) if bags is not None and is_prototype(premise) else "",
+        )
         for premise, coefs in zip(parts, found.coefs[order], strict=True)
     ]
     if not rules:  # nothing in the bags tells their labels apart: a rule base needs a rule, even if it says nothing
@@ -544,7 +668,22 @@ def rule_base(
         aggregation="max",
         normalize=False,
         default=tuple(map(float, default)),
+        limited=bool(typical),
     )
+
+
+def _reach(chosen: MembershipFunction) -> tuple[float, float]:
+    """Return between which values the membership changes."""
+    if isinstance(chosen, Sigmoid):
+        return chosen.center - _REACH / abs(chosen.slope), chosen.center + _REACH / abs(chosen.slope)
+    center, width = chosen.parameters[:2]
+    return center - 3 * width, center + 3 * width
+
+
+def _origin(premise: Premise, bags: Bags, ranges: Array) -> str:
+    """Return which instance a prototype was made from, in words."""
+    found = origin(premise, bags, ranges)
+    return f"like instance {found[1]} of bag {bags.ids[found[0]]}" if found else ""
 
 
 def _expression(premise: Premise, words: dict[int, dict[MembershipFunction, str]], columns: Columns) -> Expression:

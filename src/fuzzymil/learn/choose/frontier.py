@@ -26,6 +26,7 @@ MEASURES = {
 """Measures of held-out bags, and what they are called."""
 
 
+PROTOTYPE = "prototype"  # how the sets of prototypes are called, with a number
 _CERTAIN = 2.0  # standard errors
 
 
@@ -130,6 +131,8 @@ class FrontierPoint:
         few bags to hold some out.
     support : float
         Standard errors by which the rules cost less than none on held-out bags; NaN if nothing was held out.
+    n_prototypes : int
+        Number of rules that compare instances with a typical one in all features.
     """
 
     size: int
@@ -138,12 +141,14 @@ class FrontierPoint:
     rules: RuleBase
     measures: dict[str, Measure]
     support: float
+    n_prototypes: int = 0
 
     @classmethod
     def of(cls, size: int, rules: RuleBase, measures: dict[str, Measure], support: float) -> FrontierPoint:
         """Count the rules and conditions of a rule base."""
         counts = [max(len(rule.conditions), 1) for rule in rules.rules if rule.premise != ANYTHING]
-        return cls(size, len(counts), sum(counts), rules, measures, support)
+        n_prototypes = sum(any(each.term.startswith(PROTOTYPE) for each in rule.conditions) for rule in rules.rules)
+        return cls(size, len(counts), sum(counts), rules, measures, support, n_prototypes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,10 +189,14 @@ class Frontier:
         return iter(self.points)
 
     def place(self, n_rules: int) -> int:
-        """Return the position of the largest point with at most so many rules."""
+        """Return the position of the largest point with at most so many rules; of short ones, if there are such."""
         if n_rules < 0:
             raise ParameterError(f"n_rules must be at least 0, got {n_rules}.")
-        found = [place for place, point in enumerate(self.points) if point.n_rules <= n_rules]
+        found = [
+            place
+            for place, point in enumerate(self.points)
+            if (point.size if point.n_prototypes else point.n_rules) <= n_rules
+        ]
         if not found:
             raise ParameterError(f"The smallest rule base that is stored has {self.points[0].n_rules} rules.")
         return found[-1]
@@ -204,11 +213,18 @@ class Frontier:
             return "Too few bags to hold some out: nothing is known about bags that the rules have not seen."
         measures, nothing = self[self.chosen].measures, self[0].measures
         name = "AUC" if "AUC" in measures else "accuracy" if "accuracy" in measures else "R2"
-        if not self[self.chosen].n_rules:
+        chosen = self[self.chosen]
+        if not chosen.n_rules:
             return "No rules are certainly better than none on held-out bags."
-        return (
+        said = (
             f"Held-out {MEASURES[name]} {measures[name].mean:.2f} ± {measures[name].error:.2f} ({self.n_folds} folds); "
             f"without rules {nothing[name].mean:.2f}."
+        )
+        if not chosen.n_prototypes:
+            return said
+        return (
+            f"{said} Short rules alone are clearly worse here: {chosen.n_prototypes} of the {chosen.n_rules} rules are "
+            "prototypes, which compare an instance with a typical one in all features."
         )
 
     @property
@@ -234,6 +250,7 @@ class Frontier:
         return [
             {
                 "n_rules": point.n_rules,
+                "n_prototypes": point.n_prototypes,
                 "n_conditions": point.n_conditions,
                 **{key: value for name, each in point.measures.items() for key, value in _cells(name, each)},
                 "chosen": number == self.chosen,
@@ -263,7 +280,7 @@ class Frontier:
         head = ["rules", "conditions", *(MEASURES[name] for name in names), ""]
         return [head] + [
             [
-                str(self[place].n_rules),
+                _counted(self[place]),
                 str(self[place].n_conditions),
                 *(str(self[place].measures[name]) for name in names),
                 "<- chosen" if place == self.chosen else "",
@@ -276,6 +293,10 @@ class Frontier:
         cells = [html.element("tr", *(html.element("th", cell) for cell in head))]
         cells += [html.element("tr", *(html.element("td", cell) for cell in row)) for row in rows]
         return html.fragment(html.element("table", *cells), html.line(self.evidence))
+
+
+def _counted(point: FrontierPoint) -> str:
+    return f"{point.n_prototypes} prototypes in {point.n_rules}" if point.n_prototypes else str(point.n_rules)
 
 
 def _cells(name: str, found: Measure) -> list[tuple[str, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from fuzzymil.learn.choose.candidates import (
     thresholds,
 )
 from fuzzymil.learn.choose.conjunctions import Intervals, find_pairs
+from fuzzymil.learn.choose.prototypes import is_prototype, prototype_truths
 from fuzzymil.learn.choose.refine import move_sets
 from fuzzymil.learn.choose.search import costs, residuals, search
 
@@ -44,7 +46,7 @@ _COUNTS = (2, 3, 4, 5)
 _ROUNDS = 2  # of searches for conjunctions: on what the labels leave to explain, then on what the first ones leave
 _FIRST_RULES, _RIDGE = 5, 0.1  # of the rules that leave it
 _FAVOR_PER_CONDITION = 0.9  # of the gain: fewer conditions are preferred,
-_FAVOR_OF_COUNTS = 0.9  # and SOME to AT LEAST k
+_FAVOR_OF_COUNTS = 0.9  # and SOME to AT LEAST k, or to averages of conjunctions
 _MOVED = 4  # averages whose sets are moved
 _MOVING_STEPS = 15
 
@@ -58,6 +60,7 @@ class Problem(NamedTuple):
     weights: Array  # (b,)
     classes: bool
     missing: MissingValues = IGNORED
+    ranges: Array | None = None  # (d, 2), in which values count where there are prototypes
 
     def only(self, rows: Array) -> Problem:
         """Return the problem on some of the bags."""
@@ -72,7 +75,14 @@ class Problem(NamedTuple):
 
     def truths(self, premises: Sequence[Premise]) -> Array:
         """Return how true premises are in each bag, (b, r)."""
-        return premise_truths(premises, self.bags, self.missing)
+        typical = np.array([is_prototype(premise) for premise in premises], bool)
+        found = np.empty((self.bags.n_bags, len(premises)))
+        short, alike = (list(itertools.compress(premises, places)) for places in (~typical, typical))
+        if short:
+            found[:, ~typical] = premise_truths(short, self.bags, self.missing)
+        if alike and self.ranges is not None:
+            found[:, typical] = prototype_truths(alike, self.bags, self.ranges, self.missing)
+        return found
 
 
 def soften(labels: Array) -> Array:
@@ -172,7 +182,7 @@ class Pool:
 
 def _candidates(premises: list[Premise], problem: Problem) -> Candidates:
     columns = problem.truths(premises) if premises else np.empty((problem.bags.n_bags, 0))
-    return Candidates(columns, premises.__getitem__, np.ones(len(premises)))
+    return Candidates(columns, premises.__getitem__)
 
 
 def _favor(candidates: Candidates) -> Array:
@@ -180,7 +190,11 @@ def _favor(candidates: Candidates) -> Array:
     found = np.empty(candidates.columns.shape[1])
     for n in range(len(found)):
         premise = candidates.premise(n)
-        counted = any(part.quantifier == "at least" and part.conditions for part in premise)
+        counted = any(
+            (part.quantifier == "at least" and part.conditions)
+            or (part.quantifier == "on average" and len(part.conditions) > 1)
+            for part in premise
+        )
         found[n] = (_FAVOR_OF_COUNTS if counted else 1.0) * _FAVOR_PER_CONDITION ** (n_conditions(premise) - 1)
     return found
 

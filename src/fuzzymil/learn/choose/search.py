@@ -23,6 +23,7 @@ _CONSTANT = 1e-3  # standard deviation up to which a column says nothing
 _LOOKED_AT = 100  # columns whose gain is computed exactly in each step
 _ONE_BY_ONE = 50  # columns that are added one at a time; from there on
 _AT_ONCE = 10  # so many, which are not
+_EXCHANGED = 5  # columns up to which each is compared again with all others: an early one may be half of what two say
 _ALIKE = 0.9  # correlated
 _RELEVANT = 0.1  # share of a column's greatest gain that an output must have to get a coefficient
 _LEAST_CURVATURE = 1e-5
@@ -104,6 +105,8 @@ def search(
     for size in sizes:
         while len(state.chosen) < size and state.add(size):
             pass
+        if size <= _EXCHANGED:
+            state.exchange()
         chosen = list(state.chosen)
         points = None
         for ridge in sorted(ridges, reverse=True):
@@ -199,6 +202,16 @@ class _State:
         self.points = self.fit(self.chosen, _PATH_RIDGE, self.points)
         self._drop_wrong_signs()
         return True
+
+    def exchange(self) -> None:
+        """Take out one column after the other, and add the best one, given the rest, instead."""
+        for place in self.chosen[:-1]:
+            kept = [n for n, other in enumerate(self.chosen) if other != place]
+            self.active, self.chosen = self.active[kept], [self.chosen[n] for n in kept]
+            self.free[place] = True
+            self.points = self.fit(self.chosen, _PATH_RIDGE)
+            self.curves = None
+            self.add(len(self.chosen) + 1)
 
     def _drop_wrong_signs(self) -> None:
         """Leave out columns that have lost the sign they must have, now that others are there."""

@@ -624,7 +624,7 @@ def limits_of(
     return limits._replace(
         bounds=bounds_of(rules, start, constraints, sets, axes) if _has_bounds(constraints) else None,
         stay=np.asarray(constraints.stay) if constraints.stay else None,
-        start=axes.inward(start, additive=not rules.normalize),
+        start=axes.to_standard_units(start, additive=not rules.normalize),
     )
 
 

@@ -99,7 +99,7 @@ def compiled(rules: RuleBase, joint: RuleBase, axes: Scaling | None = None) -> t
     conclusions = Conclusions(n_terms, n_inputs, families, tuple(outputs))
     default = (np.array(rules.default) - shift) / scale
     return (
-        axes.inward(params)._replace(default=default, alpha=own.alpha),
+        axes.to_standard_units(params)._replace(default=default, alpha=own.alpha),
         masks,
         dataclasses.replace(operators, conclusions=conclusions),
     )
@@ -182,7 +182,7 @@ def train(
         progress=title,
         callbacks=callbacks,
     )
-    params = axes.outward(result.params[0]._replace(default=0.0))
+    params = axes.to_original_units(result.params[0]._replace(default=0.0))
     params = project(params, box, snap=1e-6)  # without the rounding errors of single precision
     fixed = [f"{v.name}.{term}" for v in joint.variables for term, chosen in v.terms.items() if not chosen.trainable]
     moved = restore_frozen(joint, joint.with_numbers(params), (*names, *fixed))

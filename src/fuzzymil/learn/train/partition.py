@@ -18,12 +18,14 @@ import numpy.typing as npt
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.runtime import check_process
 from fuzzymil.bags import Bags, BagStream
+from fuzzymil.bags._dask import PartitionedBags, require_whole_bags
 from fuzzymil.learn.train.scaling import Measures
 
 SAMPLE_ROWS = 50_000
 """Number of instances to initialize rules on; if there are no more, all of them are used."""
 
 _FEW_BAGS, _TOO_LARGE = 10, 8  # bags of each class at least, unless they have so many times too many instances
+_SHARE_OF_CLASS = 20  # of the instances of a sample: what the few bags of one class may have
 _HASHED_ROWS = 1 << 16  # hashed at once
 _FEW_ROWS = 4096  # up to which k-means takes one thread
 
@@ -264,13 +266,13 @@ def sampled_by_class(bags: Bags, groups: Any) -> tuple[Bags, Any, Array]:
     return bags[places], places, 1 / share[groups[places]]
 
 
-def sample_places(hashes: Any, sizes: Any) -> Any:
-    """Return the places, in order, of the bags with the lowest hashes that have `SAMPLE_ROWS` instances together.
+def sample_places(hashes: Any, sizes: Any, rows: int | None = None) -> Any:
+    """Return the places, in order, of the bags with the lowest hashes that have so many instances together.
 
-    At least one bag is taken.
+    At least one bag is taken. ``rows``: `SAMPLE_ROWS` by default.
     """
     order = np.argsort(hashes, kind="stable")
-    within = np.cumsum(sizes[order]) <= SAMPLE_ROWS
+    within = np.cumsum(sizes[order]) <= (SAMPLE_ROWS if rows is None else rows)
     within[0] = True
     return np.sort(order[within])
 
@@ -313,50 +315,112 @@ class StreamSummary(NamedTuple):
     digest: str  # of all bags
 
 
-def summarize(stream: BagStream, check: Callable[[Bags], Bags], report: Callable[[int, int], None]) -> StreamSummary:
-    """Pass over all parts once.
+class Quota(NamedTuple):
+    """Which bags a sample has: those with the lowest hashes that have so many instances together.
+
+    ``few``: so many bags of each class at least, unless they are large.
+    """
+
+    rows: int
+    few: int = 0
+
+    def places(self, hashes: Array, sizes: Array, classes: Array) -> Array:
+        """Return the places of the bags in a sample, in order; a sample of samples is the sample of all."""
+        taken = sample_places(hashes, sizes, self.rows)
+        for each in np.unique(classes) if self.few else ():
+            own = np.flatnonzero(classes == each)
+            own = own[np.argsort(hashes[own], kind="stable")][: self.few]
+            within = np.cumsum(sizes[own]) <= self.rows // _SHARE_OF_CLASS
+            taken = np.append(taken, own[within | (np.arange(len(own)) < _FEW_BAGS)])
+        return np.unique(taken)
+
+
+class _Facts(NamedTuple):
+    """What is known about the bags of a part."""
+
+    measures: Measures
+    labels: Any  # an array; None if they are not known
+    sizes: Array
+    hashes: Array
+    names: tuple[str, ...] | None
+    ids: Array
+
+
+def _facts(bags: Bags, check: Callable[[Bags], Bags]) -> _Facts:
+    bags = check(bags)
+    if bags.columns is not None and bags.columns.categorical.any():
+        name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
+        raise InputError(
+            f"Feature {name!r} has categories, which streams do not support yet: pass all bags at "
+            "once, or bags.with_indicators()."
+        )
+    return _Facts(Measures.of(bags.instances), bags.labels, bags.sizes, bag_hashes(bags), bags.feature_names, bags.ids)
+
+
+def _facts_and_bags(bags: Bags, check: Callable[[Bags], Bags]) -> tuple[_Facts, Bags]:
+    return _facts(bags, check), bags
+
+
+def _some_of(bags: Bags, places: Array) -> Bags | None:
+    plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
+    return plain[places] if len(places) else None
+
+
+def summarize(
+    stream: BagStream,
+    check: Callable[[Bags], Bags],
+    report: Callable[[int, int], None],
+    *,
+    quota: Callable[[int], Quota] | None = None,
+    client: Any = None,
+) -> StreamSummary:
+    """Pass over all parts once; with a Dask client, on the workers of its cluster, and a second time for the sample.
 
     ``check``: receives each part and returns it, or raises. ``report``: called with the number of parts done and the
-    number of parts.
+    number of parts. ``quota``: of the sample, given the number of features.
     """
-    measures, sizes, part_bags = [], [], []
-    labels: list[Array] = []
-    sample, digest = _Sample(), hashlib.blake2b(digest_size=16)
-    features: tuple[Any, ...] = ()
-    for number, part in enumerate(stream):
-        bags = check(part)
-        own = bags.labels
-        if own is None:
+    parts: list[_Facts] = []
+    sample, digest = _Sample(quota or (lambda n_features: Quota(SAMPLE_ROWS))), hashlib.blake2b(digest_size=16)
+    if client is None:
+        found = stream.map(functools.partial(_facts_and_bags, check=check))
+    else:
+        found = ((facts, None) for facts in stream.map(functools.partial(_facts, check=check), client))
+    for number, (own, bags) in enumerate(found):
+        if own.labels is None:
             raise InputError(f"Part {number} of the stream has no labels: load must return Bags with labels.")
-        if labels and _is_text(own) != _is_text(labels[0]):
+        if parts and _is_text(own.labels) != _is_text(parts[0].labels):
             raise InputError(f"The labels of parts 0 and {number} of the stream mix text and numbers: use one of them.")
-        now = bags.feature_names, bags.n_features
-        if number and now != features:
+        now, then = ((each.names or len(each.measures.low)) for each in (own, parts[0] if parts else own))
+        if now != then:
             raise InputError(
-                f"Part {number} of the stream has different features than part 0: {now[0] or now[1]} instead of "
-                f"{features[0] or features[1]}."
+                f"Part {number} of the stream has different features than part 0: {now} instead of {then}."
             )
-        features = now
-        measures.append(Measures.of(bags.instances))
-        labels.append(own)
-        sizes.append(bags.sizes)
-        part_bags.append(bags.n_bags)
-        hashes = bag_hashes(bags)
-        sample.add(bags, sum(part_bags[:-1]), hashes)
-        digest.update(hashes.tobytes() + bags.sizes.tobytes() + repr(own.tolist()).encode())
+        parts.append(own)
+        sample.add(bags, own)
+        digest.update(own.hashes.tobytes() + own.sizes.tobytes() + repr(own.labels.tolist()).encode())
         report(number + 1, len(stream))
-    whole = Measures.joined(measures)
-    part_rows = np.array([int(each.sum()) for each in sizes])
-    kept, places = sample.result()
+    if isinstance(stream, PartitionedBags):
+        require_whole_bags([part.ids for part in parts])
+    whole = Measures.joined([part.measures for part in parts])
+    part_rows = np.array([int(part.sizes.sum()) for part in parts])
+    part_bags = np.array([len(part.sizes) for part in parts])
+    if client is None:
+        kept, places = sample.result()
+    else:
+        places = sample.places()
+        ends = np.cumsum(part_bags)
+        own_places = np.split(places, np.searchsorted(places, ends[:-1]))
+        given = [(each - end + n,) for each, end, n in zip(own_places, ends, part_bags, strict=True)]
+        kept = Bags.concatenate([some for some in stream.map(_some_of, client, given) if some is not None])
     return StreamSummary(
         measures=whole,
-        labels=np.concatenate(labels),
+        labels=np.concatenate([part.labels for part in parts]),
         any_missing=bool((whole.n_known < part_rows.sum()).any()),
         sample=kept,
         places=places,
-        part_bags=np.array(part_bags),
+        part_bags=part_bags,
         part_rows=part_rows,
-        greatest_bag=max(int(each.max()) for each in sizes),
+        greatest_bag=max(int(part.sizes.max()) for part in parts),
         digest=digest.hexdigest(),
     )
 
@@ -366,35 +430,40 @@ def _is_text(labels: Array) -> bool:
 
 
 class _Sample:
-    """The bags with the lowest hashes, as many as the sample holds."""
+    """The bags of a sample among those seen so far: themselves, unless they stay on a cluster, and their numbers."""
 
-    def __init__(self) -> None:
-        self._parts: list[tuple[Bags, Array, Array]] = []  # bags, their numbers and hashes
+    def __init__(self, quota: Callable[[int], Quota]) -> None:
+        self._quota_of, self._n_bags = quota, 0
+        self._bags: list[Bags] = []
+        self._known: list[tuple[Array, Array, Array, Array]] = []  # numbers, hashes, sizes and labels
 
-    def add(self, bags: Bags, first: int, hashes: Array) -> None:
-        if bags.columns is not None and bags.columns.categorical.any():
-            name = bags.columns.names[int(np.argmax(bags.columns.categorical))]
-            raise InputError(
-                f"Feature {name!r} has categories, which streams do not support yet: pass all bags at "
-                "once, or bags.with_indicators()."
-            )
-        plain = Bags(bags.instances, bags.offsets, feature_names=bags.feature_names)
-        self._parts.append((plain, first + np.arange(bags.n_bags), hashes))
-        if sum(part.n_instances for part, _, _ in self._parts) > 2 * SAMPLE_ROWS:
-            self._thin()
+    def add(self, bags: Bags | None, facts: _Facts) -> None:
+        self._quota = self._quota_of(len(facts.measures.low))
+        numbers = self._n_bags + np.arange(len(facts.sizes))
+        self._n_bags += len(numbers)
+        self._known.append((numbers, facts.hashes, facts.sizes, facts.labels))
+        if bags is not None:
+            self._bags.append(Bags(bags.instances, bags.offsets, feature_names=bags.feature_names))
+            if sum(part.n_instances for part in self._bags) > 2 * self._quota.rows:
+                self._thin()
 
     def _thin(self) -> None:
-        bags = Bags.concatenate([part for part, _, _ in self._parts])
-        numbers, hashes = (np.concatenate([part[place] for part in self._parts]) for place in (1, 2))
-        chosen = sample_places(hashes, bags.sizes)
-        self._parts = [(bags[chosen], numbers[chosen], hashes[chosen])]
+        known = tuple(map(np.concatenate, zip(*self._known, strict=True)))
+        chosen = self._quota.places(*known[1:])
+        self._known = [tuple(each[chosen] for each in known)]  # type: ignore[list-item]
+        if self._bags:
+            self._bags = [Bags.concatenate(self._bags)[chosen]]
 
     def result(self) -> tuple[Bags, Array]:
         """Return the bags and their numbers."""
-        if len(self._parts) > 1 or self._parts[0][0].n_instances > SAMPLE_ROWS:
+        if len(self._bags) > 1 or self._bags[0].n_instances > self._quota.rows:
             self._thin()
-        bags, numbers, _ = self._parts[0]
-        return bags, numbers
+        return self._bags[0], self._known[0][0]
+
+    def places(self) -> Array:
+        """Return the numbers of the bags."""
+        self._thin()
+        return self._known[0][0]
 
 
 # ---------------------------------------------------------------------- a search for short rules

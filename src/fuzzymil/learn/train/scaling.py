@@ -153,7 +153,7 @@ class Scaling:
         """Transform targets."""
         return np.asarray((targets - self.target_shift) / self.target_scale)
 
-    def outward(self, params: Params, *, additive: bool = False) -> Params:
+    def to_original_units(self, params: Params, *, additive: bool = False) -> Params:
         """Convert parameters from standardized to original units.
 
         The targets are shifted by the default of ``additive`` rules, otherwise by the conclusions, whose weights sum
@@ -161,8 +161,8 @@ class Scaling:
         """
         return _converted(params, self.shift, self.scale, self.target_shift, self.target_scale, additive)
 
-    def inward(self, params: Params, *, additive: bool = False) -> Params:
-        """Convert parameters from original to standardized units; see `outward`."""
+    def to_standard_units(self, params: Params, *, additive: bool = False) -> Params:
+        """Convert parameters from original to standardized units; see `to_original_units`."""
         return _converted(
             params,
             -self.shift / self.scale,

@@ -108,6 +108,10 @@ class Writer(ABC):
         """Return the name of a variable as the format can write it."""
         return self.term_name(name)
 
+    def system_name(self) -> str:
+        """Return the name of the system as the format can write it."""
+        return self.term_name(self.system.name) if self.system.name else "rules"
+
     @property
     def variables(self) -> dict[str, str]:
         """The names of inputs and outputs as they are written."""

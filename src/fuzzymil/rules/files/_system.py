@@ -22,7 +22,7 @@ Term = MembershipFunction | tuple[float, ...]
 
 
 class Output(NamedTuple):
-    """An output, its terms, and how its conclusions become a number; ``default`` is NaN if the file has none."""
+    """An output, its terms, and how its conclusions become a number; ``default`` is NaN if there is no answer."""
 
     name: str
     terms: Mapping[str, Term]
@@ -76,6 +76,7 @@ class System(NamedTuple):
     s_norm: str
     limited: bool
     activation: str = "general"
+    name: str = ""
 
     @property
     def sugeno(self) -> bool:
@@ -146,7 +147,7 @@ def _system(
 ) -> System:
     both = zip(rules, conclusions, strict=True)
     own = tuple(SystemRule(rule.premise, said, rule.weight) for rule, said in both)
-    return System(base.variables, tuple(outputs), own, base.t_norm, base.s_norm, base.limited, activation)
+    return System(base.variables, tuple(outputs), own, base.t_norm, base.s_norm, base.limited, activation, base.name)
 
 
 # ---------------------------------------------------------------------- to rules
@@ -164,7 +165,9 @@ def rules_of(system: System) -> RuleBase:
 
 def _with_numbers(system: System) -> dict[str, Any]:
     rows = {
-        output.name: {name: row for name, row in output.terms.items() if isinstance(row, tuple)}
+        output.name: {
+            name: row if any(row[1:]) else row[:1] for name, row in output.terms.items() if isinstance(row, tuple)
+        }
         for output in system.outputs
     }
     n_coefs = max((len(row) for terms in rows.values() for row in terms.values()), default=1)
@@ -179,7 +182,6 @@ def _with_numbers(system: System) -> dict[str, Any]:
         **_common_fields(system, coefs),
         "outputs": tuple(map(Variable, rows)),
         "normalize": system.outputs[0].defuzzify == "average",
-        "default": tuple(0.0 if math.isnan(output.default) else output.default for output in system.outputs),
     }
 
 
@@ -191,11 +193,6 @@ def _with_sets(system: System) -> dict[str, Any]:
         **_common_fields(system, [rule.conclusions for rule in system.rules]),
         "outputs": tuple(Variable(o.name, _sets(o, names), o.low, o.high) for o in system.outputs),
         "defuzzification": Defuzzification(**settings, activation=system.activation),
-        # Without a default in the file, use ours: the middle of the range.
-        "default": tuple(
-            ((output.low or 0.0) + (output.high or 0.0)) / 2 if math.isnan(output.default) else output.default
-            for output in system.outputs
-        ),
     }
 
 
@@ -222,6 +219,7 @@ def _sets(output: Output, inputs: Sequence[str]) -> dict[str, MembershipFunction
 
 def _common_fields(system: System, conclusions: Iterable[Any]) -> dict[str, Any]:
     both = zip(system.rules, conclusions, strict=True)
+    added = system.sugeno and system.outputs[0].defuzzify == "sum"  # a sum of nothing is 0
     return {
         "variables": system.inputs,
         "rules": tuple(Rule(rule.premise, said, rule.weight) for rule, said in both),
@@ -229,6 +227,8 @@ def _common_fields(system: System, conclusions: Iterable[Any]) -> dict[str, Any]
         "s_norm": system.s_norm,
         "aggregation": "max",
         "limited": system.limited,
+        "default": tuple(0.0 if math.isnan(o.default) and added else o.default for o in system.outputs),
+        "name": system.name,
     }
 
 

@@ -6,14 +6,15 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed
+from fuzzymil._utils.errors import ParameterError, RuleSyntaxError, described, did_you_mean, listed, warn_user
 from fuzzymil.inference.membership import MembershipFunction
 from fuzzymil.rules.language.lexer import Place
 from fuzzymil.rules.language.parser import MAX_TEXT
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+T = TypeVar("T")
 _WORD, _LINE = re.compile(r"\S+"), re.compile(r"[^\n]+")
 
 
@@ -105,6 +106,23 @@ def unused(name: str, taken: Container[str]) -> str:
     while found in taken:
         count += 1
         found = f"{name}_{count}"
+    return found
+
+
+def by_name(variable: str, terms: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """Return the terms of a variable; of several with the same name, rules mean the last, and a warning says so."""
+    found: dict[str, T] = {}
+    repeated: dict[str, None] = {}
+    for name, value in terms:
+        if name in found:
+            repeated[name] = None
+            found[unused(name, found)] = found[name]
+        found[name] = value
+    if repeated:
+        warn_user(
+            f"Several terms of {variable!r:.60} have the same name, {listed(f'{name!r:.60}' for name in repeated)}: "
+            "rules mean the last of them, and the others are numbered. Give each its own name in the file."
+        )
     return found
 
 

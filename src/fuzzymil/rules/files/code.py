@@ -40,6 +40,7 @@ class Language(NamedTuple):
     functions: Mapping[str, str]  # name to definition
     choice: str  # with places for a condition, and for what holds then and else
     infinity: str
+    nan: str
     text: Callable[[Program, Sequence[str]], str]
 
 
@@ -132,10 +133,7 @@ class Program:
         if not premise.parts:
             return "1.0"
         kind, norm = ("t", self.system.t_norm) if isinstance(premise, And) else ("s", self.system.s_norm)
-        found = self._truth(premise.parts[0], leaf, favorable)
-        for part in premise.parts[1:]:
-            found = f"{kind}_{norm}({found}, {self._truth(part, leaf, favorable)})"
-        return found
+        return joined(f"{kind}_{norm}", [self._truth(part, leaf, favorable) for part in premise.parts])
 
     def _condition(self, asked: Expression, favorable: bool) -> str:
         assert isinstance(asked, Is)
@@ -206,14 +204,8 @@ class Program:
             else:
                 value = number(term[0]) if len(term) == 1 else f"c[{list(self.linear).index((output.name, r))}]"
             groups.setdefault(name, (value, []))[1].append(self.strength(r, hedges))
-        found = []
-        for value, strengths in groups.values():
-            joined = strengths[0]
-            for more in strengths[1:]:
-                added = output.accumulation == "sum"
-                joined = f"{joined} + {more}" if added else f"s_{output.accumulation}({joined}, {more})"
-            found.append((joined, value))
-        return found
+        join = "" if output.accumulation == "sum" else f"s_{output.accumulation}"
+        return [(joined(join, strengths), value) for value, strengths in groups.values()]
 
     def computed_terms(self, output: Output) -> list[tuple[str, str]]:
         """Return the numbers that are formulas: the name of each, and its value for one instance, ``u``.
@@ -257,17 +249,15 @@ class Program:
 
     def joint_membership(self, output: Output) -> str:
         """Return the membership of ``y`` in the joined set of an output."""
-        found = "0.0"
-        for r, term, hedges in self.conclusions(output):
-            part = f"t_{output.implication}({self.strength(r, hedges)}, {self.membership(term, 'y')})"
-            added = output.accumulation == "sum"
-            joined = f"{found} + {part}" if added else f"s_{output.accumulation}({found}, {part})"
-            found = part if found == "0.0" else joined
-        return found
+        parts = [
+            f"t_{output.implication}({self.strength(r, hedges)}, {self.membership(term, 'y')})"
+            for r, term, hedges in self.conclusions(output)
+        ]
+        return joined("" if output.accumulation == "sum" else f"s_{output.accumulation}", parts) if parts else "0.0"
 
     def default(self, output: Output) -> str:
         """Return the value of an output that no rule concludes."""
-        return number(0.0 if math.isnan(output.default) else output.default)
+        return self.language.nan if math.isnan(output.default) else number(output.default)
 
     def membership(self, chosen: Term, x: str) -> str:
         """Return the membership of ``x`` in a set."""
@@ -290,6 +280,15 @@ def number(value: float) -> str:
     """Return a number as both languages write it."""
     text = repr(float(value))
     return f"({text})" if text.startswith("-") else text
+
+
+def joined(function: str, parts: Sequence[str]) -> str:
+    """Return the expression that joins parts by a function of two, or adds them, with few levels of parentheses."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    one, two = joined(function, parts[:half]), joined(function, parts[half:])
+    return f"{function}({one}, {two})" if function else f"({one} + {two})"
 
 
 def _join(name: str, alpha: float) -> tuple[str, str]:
@@ -353,6 +352,8 @@ _EXPRESSIONS = {
     "hedge_not(a)": "1 - a",
     "hedge_very(a)": "a * a",
     "hedge_somewhat(a)": "math.sqrt(a)",
+    "hedge_intensely(a)": "a * a * a",
+    "hedge_vaguely(a)": "a ** (1 / 3)",
     "hedge_extremely(a)": "2 * a * a if a <= 0.5 else 1 - 2 * (1 - a) ** 2",
     "hedge_seldom(a)": "math.sqrt(a / 2) if a <= 0.5 else 1 - math.sqrt((1 - a) / 2)",
     # norms
@@ -573,6 +574,7 @@ PYTHON = Language(
     | _PY_BLOCKS,
     choice="({1} if {0} else {2})",
     infinity="math.inf",
+    nan="math.nan",
     text=_python_text,
 )
 
@@ -694,7 +696,9 @@ def _c_output(program: Program, output: Output, k: int) -> str:
         for name, value in computed
     ]
     lines += [
-        f"s = {strength};\n        if (s > 0) {{ total += s * ({value}); weight += s; }}" for strength, value in parts
+        f"{{\n            const double s = {strength};\n            "
+        f"if (s > 0) {{ total += s * ({value}); weight += s; }}\n        }}"
+        for strength, value in parts
     ]
     whole = "total" if output.defuzzify == "sum" else "total / weight"
     lines.append(f"out[{k}] = weight == 0 ? {default} : {whole};")
@@ -703,7 +707,7 @@ def _c_output(program: Program, output: Output, k: int) -> str:
         lines.append(f"{condition}out[{k}] = fmin(fmax(out[{k}], {ends[0]}), {ends[1]});")
     if computed:  # may be undefined, and then concludes nothing
         lines.append(f"if (out[{k}] != out[{k}]) out[{k}] = {default};")
-    return f"{{\n        double s, total = 0.0, weight = 0.0;\n{_lines(8, lines)}    }}"
+    return f"{{\n        double total = 0.0, weight = 0.0;\n{_lines(8, lines)}    }}"
 
 
 C = Language(
@@ -714,6 +718,7 @@ C = Language(
     | _C_BLOCKS,
     choice="({0} ? {1} : {2})",
     infinity="HUGE_VAL",
+    nan="NAN",
     text=_c_text,
 )
 

@@ -28,8 +28,9 @@
     END_RULEBLOCK
     END_FUNCTION_BLOCK
 
-Keywords are not case-sensitive. Points that form a triangle, a trapezoid or a ramp become one. An output without a
-RANGE spans its terms. ``DEFAULT := NC`` keeps the previous value.
+Keywords are not case-sensitive. Points that form a triangle, a trapezoid or a ramp become one. Of several terms of a
+variable with the same name, rules mean the last, as in jFuzzyLogic; a warning names them. An output without a RANGE
+spans its terms. ``DEFAULT := NC`` keeps the previous value; without a DEFAULT, there is no answer where no rule fires.
 
 Sets of straight lines are written as points, as the standard has them, others in words: jFuzzyLogic's where it has
 them, else fuzzylite's.
@@ -40,7 +41,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fuzzymil._utils.errors import ParameterError, listed
@@ -50,7 +51,7 @@ from fuzzymil.inference.norms import DUAL
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term, without_rules
-from fuzzymil.rules.files._text import Piece, coefficients, fuzzy_set, interval, plain_word, unused, whole
+from fuzzymil.rules.files._text import Piece, by_name, coefficients, fuzzy_set, interval, plain_word, unused, whole
 from fuzzymil.rules.files.fll import RESERVED, RuleReader, Terms, rule_text
 from fuzzymil.rules.premise import Expression, Is, Not, conditions
 from fuzzymil.rules.rule import Variable
@@ -87,7 +88,7 @@ _SETTINGS = {"AND", "OR", "ACT", "ACCU", "ENABLED", "METHOD", "DEFAULT"}
 def read(text: str, block: str | None = None) -> System:
     """Parse the text of an FCL file, or one of its function blocks; raises `RuleSyntaxError`."""
     given = whole(text)
-    blocks = _blocks_of(given, block)
+    title, blocks = _blocks_of(given, block)
     inputs = _variable_blocks(blocks, "VAR_INPUT", "FUZZIFY")
     names = [block.head.text for block in inputs]
     variables = [Variable(block.head.text, _sets(block, names), *_range(block)) for block in inputs]
@@ -100,7 +101,7 @@ def read(text: str, block: str | None = None) -> System:
     t_norm = _word(shared, "AND", WORDS.t_norms) or "min"
     s_norm = _word(shared, "OR", WORDS.s_norms) or DUAL[t_norm]
     every = tuple(rules) or (without_rules(outputs, end),)
-    return System(tuple(variables), tuple(outputs), every, t_norm, s_norm, limited=False)
+    return System(tuple(variables), tuple(outputs), every, t_norm, s_norm, limited=False, name=title)
 
 
 # ---------------------------------------------------------------------- blocks and their statements
@@ -123,10 +124,10 @@ class Block(NamedTuple):
     tokens: list[Piece]
 
 
-def _blocks_of(text: Piece, name: str | None = None) -> list[Block]:
-    """Return the blocks inside the function block with this name, or inside the only one."""
+def _blocks_of(text: Piece, name: str | None = None) -> tuple[str, list[Block]]:
+    """Return the name of the function block with this name, or of the only one, and the blocks inside it."""
     blank = whole(_COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text.text))
-    tokens = _function_block(blank.words(_TOKEN), text, name)
+    title, tokens = _function_block(blank.words(_TOKEN), text, name)
     found: list[Block] = []
     place = 0
     while place < len(tokens):
@@ -144,11 +145,11 @@ def _blocks_of(text: Piece, name: str | None = None) -> list[Block]:
             place = end + 1
         else:
             raise token.unknown("block", _BLOCKS)
-    return found
+    return title, found
 
 
-def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[Piece]:
-    """Return what is inside a function block."""
+def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> tuple[str, list[Piece]]:
+    """Return the name of a function block and what is inside it."""
     words = [token.text.upper() for token in tokens]
     starts = [n for n, word in enumerate(words) if word == "FUNCTION_BLOCK"]
     if words and words[0] != "FUNCTION_BLOCK":
@@ -165,7 +166,7 @@ def _function_block(tokens: list[Piece], text: Piece, name: str | None) -> list[
         raise tokens[starts[1]].error(f"Choose one of several function blocks, {listed(found)}, as in {example}.")
     if name is not None and name not in found:
         raise text.error(f"There is no function block {name!r:.60}; choose from {listed(found)}.")
-    return next(iter(found.values())) if name is None else found[name]
+    return next(iter(found.items())) if name is None else (name, found[name])
 
 
 def _variable_blocks(blocks: list[Block], section: str, kind: str) -> list[Block]:
@@ -223,15 +224,15 @@ def _range(block: Block) -> tuple[float | None, float | None]:
 
 def _terms(block: Block, inputs: list[str], before: list[str] | None) -> dict[str, Term]:
     """Return the terms of a variable; those of a number may be computed from inputs, and from outputs ``before`` it."""
-    found: dict[str, Term] = {}
-    for statement in _statements(block):
-        if statement[0].text.upper() != "TERM":
-            continue
-        if len(statement) < 4 or statement[2].text != ":=":
-            raise statement[0].error("Expected a term: 'TERM low := (0, 1) (5, 0);'.")
-        name, value = statement[1], statement[3:]
-        found[unused(name.text, found)] = _term(value, inputs, before)
-    return found
+
+    def read() -> Iterator[tuple[str, Term]]:
+        for statement in _statements(block):
+            if statement[0].text.upper() == "TERM":
+                if len(statement) < 4 or statement[2].text != ":=":
+                    raise statement[0].error("Expected a term: 'TERM low := (0, 1) (5, 0);'.")
+                yield statement[1].text, _term(statement[3:], inputs, before)
+
+    return by_name(block.head.text, read())
 
 
 def _sets(block: Block, inputs: list[str]) -> dict[str, MembershipFunction]:
@@ -421,7 +422,12 @@ class _Writer(Writer):
             raise ParameterError(f"FCL cannot {what}: change that, or save the rules as .json, .rules or .fll.")
         self.check_singletons()
         text = [f"// {comment}" for comment in comments]
-        text += ["FUNCTION_BLOCK rules", "", "VAR_INPUT", *(f"  {name} : REAL;" for name in self.inputs.values())]
+        text += [
+            f"FUNCTION_BLOCK {self.system_name()}",
+            "",
+            "VAR_INPUT",
+            *(f"  {name} : REAL;" for name in self.inputs.values()),
+        ]
         text += ["END_VAR", "", "VAR_OUTPUT", *(f"  {name} : REAL;" for name in self.outputs.values()), "END_VAR"]
         for variable in system.inputs:
             text += ["", f"FUZZIFY {self.inputs[variable.name]}", *_range_text(variable)]

@@ -29,14 +29,21 @@ A rule lists, for each input, the number of a term (0 if the input does not matt
 the terms it concludes, its weight, and 1 if conditions are joined by AND or 2 for OR. An output that no rule
 concludes takes the middle of its range, which is therefore read and written as the default, except for weighted sums
 (``wtsum``), where our default is added to every output. Norms, sets and entries that MATLAB does not have use the
-names that fuzzylite gives them in such files; its fractions mean hedges (1.2: *very* the first term).
+names that fuzzylite gives them in such files.
 
-Sets of outputs are evaluated as in MATLAB, at 101 points that include both ends of the range. Files of MATLAB's first
+Fractions mean hedges (1.2: *very* the first term). In a file of fuzzylite, which says so in a comment or by a version
+from 3 on, these are fuzzylite's, and in a conclusion they modify the strength of the rule. Elsewhere they are those of
+Octave's toolkit: 0.3 is the cube of a membership; a concluded set is raised to that power, and of a concluded number,
+the strength is raised to its inverse. MATLAB has none.
+
+Terms and variables count in the order of their lines, whatever numbers they have. Sets of outputs are evaluated as in
+MATLAB, at 101 points that include both ends of the range. Files of MATLAB's first
 version pad parameters with zeros, which are ignored, and name several terms alike, which are numbered.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -54,11 +61,22 @@ from fuzzymil.rules.rule import Variable
 
 WORDS = Words("a .fis file", s_norms={"normalized_sum": "bounded"})
 _TYPES = ("sugeno", "mamdani", "tsukamoto", "hybrid")  # the last two by fuzzylite
-HEDGES = {0.01: ("seldom",), 0.05: ("somewhat",), 0.2: ("very",), 0.3: ("extremely",), 0.4: ("very", "very")}
-"""What the fraction of a term's number means."""
+Hedges = Mapping[float, tuple[str, ...]]
+HEDGES: Hedges = {0.01: ("seldom",), 0.05: ("somewhat",), 0.2: ("very",), 0.3: ("extremely",), 0.4: ("very", "very")}
+"""What the fraction of a term's number means to fuzzylite."""
+OCTAVE: Hedges = {0.05: ("somewhat",), 0.2: ("very",), 0.3: ("intensely",), 0.4: ("very", "very")}
+"""What it means to Octave: the membership to the power of ten times the fraction."""
+_INVERSE: Hedges = {0.05: ("very",), 0.2: ("somewhat",), 0.3: ("vaguely",), 0.4: ("somewhat", "somewhat")}
+"""What it means to Octave in the conclusion of a number: the strength to the inverse of that power."""
+
+_OMITTED = {"AndMethod": "min", "OrMethod": "max", "ImpMethod": "min", "AggMethod": "max", "DefuzzMethod": "centroid"}
+"""What MATLAB assumes if a file does not say it."""
 
 _N_POINTS = 101
 """Values of an output at which MATLAB evaluates sets."""
+
+_MAX_ROWS = 1000
+"""Rows into which one rule may be split."""
 
 _HEAD = re.compile(r"\[(System|Rules|(Input|Output)([0-9]{1,9}))\]")
 _MF = re.compile(r"'([^']*)'\s*:\s*'([^']*)'\s*,\s*(?:\[([^\]]*)\]|([^\s\[\];]+));?")
@@ -86,6 +104,8 @@ class _Section(NamedTuple):
         return said.part(1, len(said.text) - 1)
 
     def meaning(self, key: str, known: Mapping[str, T], default: T | None = None) -> T:
+        if key not in self.entries and key in _OMITTED:
+            return known[_OMITTED[key]]
         word = self.text(key)
         if not word.text and default is not None:
             return default
@@ -105,12 +125,12 @@ class _Section(NamedTuple):
 
     def terms(self) -> list[Piece]:
         """Return the definitions of the terms, in order."""
-        found = {key for key in self.entries if key.startswith("MF")}
+        found = {key: line for key, line in self.entries.items() if key.startswith("MF")}
         wanted = [f"MF{n + 1}" for n in range(len(found))]
-        for key in found - set(wanted):
+        for key in found.keys() - set(wanted):
             raise self.entries[key].error(f"Terms must be numbered from MF1 to {wanted[-1]}, found {key}.")
         self.check_count("NumMFs", len(wanted))
-        return [self.entries[key] for key in wanted]
+        return [*found.values()]  # in the order of the lines, whatever their numbers, as every program reads them
 
 
 def read(text: str) -> System:
@@ -120,6 +140,9 @@ def read(text: str) -> System:
     if "System" not in sections:
         raise everything.error("The text has no [System] section.")
     about = sections["System"]
+    if "type2" in about.text("Type").text.lower():
+        advice = "only type-1 systems can be read. In MATLAB, convertToType1(fis) makes one"
+        raise about.text("Type").error(f"The sets of an interval type-2 system are only known within bounds: {advice}.")
     of_type = about.meaning("Type", {name: name for name in _TYPES})
     known = _sections_of("Input", sections)
     inputs = [Variable(each.text("Name").text, _terms(each, _set), *_range(each)) for each in known]
@@ -133,11 +156,22 @@ def read(text: str) -> System:
             raise about.head.error(f"The text has no {what.removeprefix('Num').lower()}.")
     names, asked = [variable.name for variable in inputs], [list(variable.terms) for variable in inputs]
     said = {output.name: list(output.terms) for output in outputs}
-    statements = [_rule(line, asked, names, said) for line in rules]
+    numbers = about.meaning("DefuzzMethod", {**WORDS.weighted, **WORDS.defuzzifiers}) in WORDS.weighted.values()
+    author = "fuzzylite" if _is_fuzzylites(everything, about) else "Octave, numbers" if numbers else "Octave, sets"
+    statements = [_rule(line, asked, names, said, author) for line in rules]
     t_norm, s_norm = about.meaning("AndMethod", WORDS.t_norms, "min"), about.meaning("OrMethod", WORDS.s_norms, "")
     every = tuple(statements) or (without_rules(outputs, about.head),)
-    said_outputs = tuple(_with_complements(output, statements) for output in outputs)
-    return System(tuple(inputs), said_outputs, every, t_norm, s_norm or DUAL[t_norm], limited=False)
+    said_outputs = tuple(_with_changed_terms(output, statements) for output in outputs)
+    s_norm, title = s_norm or DUAL[t_norm], "" if "Name" not in about.entries else about.text("Name").text
+    return System(tuple(inputs), said_outputs, every, t_norm, s_norm, limited=False, name=title)
+
+
+def _is_fuzzylites(text: Piece, about: _Section) -> bool:
+    """Return whether fuzzylite, or this library for it, wrote a file."""
+    head, version = text.text[: about.head.start], about.entries.get("Version")
+    return "generated with fuzzylite" in head or (
+        version is not None and re.match(r"[3-9]|[1-9][0-9]", version.text) is not None
+    )
 
 
 # ---------------------------------------------------------------------- sections
@@ -180,11 +214,11 @@ def _sections_of(kind: str, sections: Mapping[str, _Section]) -> list[_Section]:
     wanted = [f"{kind}{n + 1}" for n in range(len(found))]
     for stray in found.keys() - set(wanted):
         raise found[stray].head.error(f"Sections must be numbered from [{kind}1] to [{wanted[-1]}].")
-    names = [found[key].text("Name") for key in wanted]
+    names = [section.text("Name") for section in found.values()]
     for n, name in enumerate(names):
         if any(name.text == before.text for before in names[:n]):
             raise name.error(f"Two {kind.lower()}s are named {name.text!r:.60}.")
-    return [found[name] for name in wanted]
+    return [*found.values()]  # in the order of the text
 
 
 def _range(section: _Section) -> tuple[float | None, float | None]:
@@ -259,9 +293,8 @@ def _output(section: _Section, about: _Section, of_type: str, n_coefs: int, know
     if not weighted and (low is None or high is None or low == high):
         raise section.get("Range").error("The output of a Mamdani system needs a finite range.")
     default = section.entries.get("Default")
-    value = math.nan if default is None else default.number("a number", finite=False)
-    if math.isnan(value):
-        value = 0.0 if method == "sum" else _middle(low, high)
+    otherwise = 0.0 if method == "sum" or low is None or high is None else _middle(low, high)
+    value = otherwise if default is None else default.number("a number", finite=False)
     found = Output(section.text("Name").text, terms, low, high, value, "min", "sum", method)
     if weighted:
         return found._replace(clip=section.flag("LockRange"), hold=section.flag("LockPrevious"))
@@ -282,7 +315,9 @@ def _middle(low: float | None, high: float | None) -> float:
 # ---------------------------------------------------------------------- rules
 
 
-def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mapping[str, list[str]]) -> SystemRule:
+def _rule(
+    line: Piece, inputs: list[list[str]], names: list[str], outputs: Mapping[str, list[str]], author: str
+) -> SystemRule:
     """Parse a rule, given the names of the terms of each input and output."""
     match = _RULE.fullmatch(line.text)
     if match is None:
@@ -290,16 +325,24 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
     asked, said, weight, joined = (line.part(*match.span(group)) for group in (1, 2, 3, 4))
     conditions = tuple(
         Is(name, terms[abs(position) - 1], hedges)
-        for name, terms, (position, hedges) in zip(names, inputs, _choices(asked, inputs), strict=True)
+        for name, terms, (position, hedges) in zip(
+            names, inputs, _choices(asked, inputs, HEDGES if author == "fuzzylite" else OCTAVE), strict=True
+        )
         if position
     )
     conclusions: dict[str, str | Is] = {}
     modified: tuple[str, ...] = ()  # as in fuzzylite, a hedge also holds for the conclusions that follow
-    for (name, terms), (position, hedges) in zip(outputs.items(), _choices(said, list(outputs.values())), strict=True):
+    known = {"fuzzylite": HEDGES, "Octave, numbers": _INVERSE, "Octave, sets": OCTAVE}[author]
+    choices = _choices(said, list(outputs.values()), known)
+    for (name, terms), (position, hedges) in zip(outputs.items(), choices, strict=True):
         if position:
             term = terms[abs(position) - 1]
-            modified = (*(hedges if position > 0 else hedges[1:]), *modified)
-            term = _complement_of(term, terms) if position < 0 else term
+            own = hedges if position > 0 else hedges[1:]
+            if author == "Octave, sets":
+                conclusions[name] = _changed_term(hedges, term, terms) if hedges else term
+                continue
+            modified = own if author == "Octave, numbers" else (*own, *modified)
+            term = _changed_term(("not",), term, terms) if position < 0 else term
             conclusions[name] = Is(name, term, modified) if modified else term
     strength = weight.number("the weight of the rule")
     if strength < 0:
@@ -310,28 +353,35 @@ def _rule(line: Piece, inputs: list[list[str]], names: list[str], outputs: Mappi
     return SystemRule(simplified(premise), conclusions, strength, line)
 
 
-def _complement_of(term: str, terms: Iterable[str]) -> str:
-    """Return the name of the complement of a term, which a negative number concludes."""
-    return unused(f"not {term}", set(terms))
+def _changed_term(hedges: tuple[str, ...], term: str, terms: Iterable[str]) -> str:
+    """Return the name of a concluded term that hedges change: *not*, a negative number, or powers of Octave's."""
+    return unused(" ".join((*hedges, term)), set(terms))
 
 
-def _with_complements(output: Output, rules: Iterable[SystemRule]) -> Output:
-    """Return an output with those complements of its terms that rules conclude."""
+_POWERS = {(): 1.0} | {hedges: 10 * fraction for fraction, hedges in OCTAVE.items()}
+
+
+def _with_changed_terms(output: Output, rules: Iterable[SystemRule]) -> Output:
+    """Return an output with those complements and powers of its terms that rules conclude."""
     found = dict(output.terms)
     for term, chosen in output.terms.items():
-        name = _complement_of(term, output.terms)
-        concluding = [rule for rule in rules if rule.term(output.name) == name]
-        if concluding:
+        for hedges in ((*no, *powers) for no in ((), ("not",)) for powers in _POWERS if no or powers):
+            name = _changed_term(hedges, term, output.terms)
+            concluding = [rule for rule in rules if rule.term(output.name) == name]
+            if not concluding:
+                continue
             if output.weighted or not isinstance(chosen, MembershipFunction):
                 raise concluding[0].error(f"'not' (a negative number) is concluded for {output.name!r:.60}, a number.")
+            power = _POWERS[hedges[1:] if hedges[0] == "not" else hedges]
             try:
-                found[name] = Formula(f"1 - ({sets.formula_of(chosen)})")
+                own = sets.formula_of(chosen) if power == 1 else f"({sets.formula_of(chosen)})^{power:g}"
+                found[name] = Formula(f"1 - ({own})" if hedges[0] == "not" else own)
             except ParameterError as problem:
                 raise concluding[0].error(str(problem)) from None
     return output._replace(terms=found)
 
 
-def _choices(said: Piece, terms: list[list[str]]) -> list[tuple[int, tuple[str, ...]]]:
+def _choices(said: Piece, terms: list[list[str]], hedges: Hedges) -> list[tuple[int, tuple[str, ...]]]:
     """Return the numbers of the chosen terms, negative for *not*, and their hedges."""
     words = said.words(_NUMBERS)
     if len(words) != len(terms):
@@ -341,11 +391,11 @@ def _choices(said: Piece, terms: list[list[str]]) -> list[tuple[int, tuple[str, 
         value = word.number("the number of a term")
         value = 0.0 if value == _ANY else value
         whole_part, fraction = int(value), round(abs(value - int(value)), 6)
-        if fraction and fraction not in HEDGES:
-            raise word.error(f"The fraction of a number means a hedge: {', '.join(map(str, HEDGES))}.")
+        if fraction and fraction not in hedges:
+            raise word.error(f"The fraction of a number means a hedge: {', '.join(map(str, hedges))}.")
         if abs(whole_part) > len(known) or (fraction and not whole_part):
             raise word.error(f"There is no term {abs(whole_part)}: the variable has {len(known)}.")
-        found.append((whole_part, (*(("not",) if value < 0 else ()), *HEDGES.get(fraction, ()))))
+        found.append((whole_part, (*(("not",) if value < 0 else ()), *hedges.get(fraction, ()))))
     return found
 
 
@@ -364,17 +414,18 @@ class _Writer(Writer):
     def text(self, comments: Iterable[str] = ()) -> str:
         system = self.system
         weighted = self._check()
+        rules = [row for position, rule in enumerate(system.rules, start=1) for row in self._rule(position, rule)]
         terms = [term for output in system.outputs for term in self._terms(output).values()]
         numbers = "sugeno" if all(isinstance(term, tuple | Formula) for term in terms) else "tsukamoto"
         text = [f"% {comment}" for comment in comments]
         text += [
             "[System]",
-            "Name='rules'",
+            f"Name='{self.system_name()}'",
             f"Type='{numbers if weighted else 'mamdani'}'",
-            "Version=2.0",
+            f"Version={'2.0' if self._hedges is OCTAVE or not self._asks_fuzzylite else '6.0'}",
             f"NumInputs={len(system.inputs)}",
             f"NumOutputs={len(system.outputs)}",
-            f"NumRules={len(system.rules)}",
+            f"NumRules={len(rules)}",
             f"AndMethod='{self.operator('T-norm', system.t_norm)}'",
             f"OrMethod='{self.operator('S-norm', system.s_norm)}'",
         ]
@@ -393,9 +444,9 @@ class _Writer(Writer):
             text += self._section("Output", position, output, ends)
             text += ["LockRange=1"] * output.clip + ["LockPrevious=1"] * output.hold
             otherwise = 0.0 if output.defuzzify == "sum" else _middle(*ends)
-            if output.weighted and output.default != otherwise:
+            if output.default != otherwise:
                 text.append(f"Default={number(output.default)}")
-        text += ["", "[Rules]", *(self._rule(position, rule) for position, rule in enumerate(system.rules, start=1))]
+        text += ["", "[Rules]", *rules]
         return "\n".join(text) + "\n"
 
     def changes(self) -> list[str]:
@@ -431,10 +482,26 @@ class _Writer(Writer):
                 "The resolution of outputs is not kept: MATLAB evaluates sets at 101 points that include both ends."
             )
         if any(output.default != _middle(output.low, output.high) for output in sampled):
-            changes.append("The default of outputs is not kept: it is read back as the middle of the range.")
+            changes.append("MATLAB does not support defaults other than the middle of the range; fuzzylite does.")
+        if self._hedges is OCTAVE or self._asks_fuzzylite:
+            author = "Octave's toolkit" if self._hedges is OCTAVE else "fuzzylite"
+            changes.append(f"MATLAB does not support hedges (fractions in rules); {author} does.")
         return changes + self.number_changes()
 
     # ------------------------------------------------------------------ the system and its variables
+
+    @property
+    def _hedges(self) -> Hedges:
+        """What fractions mean: Octave's hedges if rules have one that only Octave has, otherwise fuzzylite's."""
+        said = {hedge for rule in self.system.rules for each in conditions(rule.premise) for hedge in each.hedges}
+        return OCTAVE if "intensely" in said else HEDGES
+
+    @property
+    def _asks_fuzzylite(self) -> bool:
+        """Whether rules have hedges that fuzzylite and Octave do not share."""
+        asked = (each.hedges for rule in self.system.rules for each in conditions(rule.premise))
+        concluded = any(rule.hedges(name) for rule in self.system.rules for name in rule.conclusions)
+        return concluded or any({"extremely", "seldom"} & set(hedges) for hedges in asked)
 
     def _check(self) -> bool:
         """Return whether outputs are averages or sums; raise `ParameterError` for what the format cannot express."""
@@ -494,18 +561,34 @@ class _Writer(Writer):
 
     # ------------------------------------------------------------------ rules
 
-    def _rule(self, position: int, rule: SystemRule) -> str:
-        system = self.system
+    def _rule(self, position: int, rule: SystemRule) -> list[str]:
+        """Return the row of a rule, or several rows where AND and OR mix and the greatest of all counts."""
         premise = self.premise(rule)
-        flat = None if premise is None else _flat(premise)
+        if premise is not None and _flat(premise, self._hedges) is None and self._takes_greatest:
+            rows = [self._row(position, rule, part) for part in itertools.islice(_alternatives(premise), _MAX_ROWS + 1)]
+            if len(rows) > _MAX_ROWS:
+                raise self.error(position, f" in less than {_MAX_ROWS} rows without mixing AND and OR.")
+            return rows
+        return [self._row(position, rule, premise)]
+
+    @property
+    def _takes_greatest(self) -> bool:
+        joins = {output.accumulation for output in self.system.outputs if not output.weighted}
+        return self.system.s_norm == "max" and joins == {"max"}
+
+    def _row(self, position: int, rule: SystemRule, premise: Expression | None) -> str:
+        system = self.system
+        flat = None if premise is None else _flat(premise, self._hedges)
         if flat is None:
             allowed = (
                 "conditions joined all by AND or all by OR, one per variable, with 'not' and another hedge at most"
             )
-            raise self.error(position, f", which has {allowed}: split the rule, or use another format.")
+            advice = "" if self._takes_greatest else " (with s_norm and accumulation 'max', rules are split)"
+            raise self.error(position, f", which has {allowed}{advice}: use another format.")
         conditions_of = {condition.variable: condition for condition in flat}
         left = [
-            _number_of(conditions_of[v.name], list(v.terms)) if v.name in conditions_of else "0" for v in system.inputs
+            _number_of(conditions_of[v.name], list(v.terms), self._hedges) if v.name in conditions_of else "0"
+            for v in system.inputs
         ]
         right = []
         modified: tuple[str, ...] = ()  # a hedge also holds for the conclusions that follow
@@ -514,11 +597,12 @@ class _Writer(Writer):
             if term is None:
                 right.append("0")
                 continue
+            known = _INVERSE if self._hedges is OCTAVE and output.weighted else self._hedges
             own = hedges[: len(hedges) - len(modified)]
-            if (*own, *modified) != hedges or "not" in own or _fraction(own) is None:
+            if (*own, *modified) != hedges or "not" in own or _fraction(own, known) is None:
                 raise self.error(position, f": it has no number for the hedges of {output.name!r:.60}.")
-            modified = hedges
-            right.append(_number_of(Is(output.name, term, own), list(output.terms)))
+            modified = hedges if known is HEDGES else ()
+            right.append(_number_of(Is(output.name, term, own), list(output.terms), known))
         join = 2 if isinstance(premise, Or) and len(flat) > 1 else 1
         return f"{' '.join(left)}, {' '.join(right)} ({number(rule.weight)}) : {join}"
 
@@ -548,20 +632,34 @@ def _output_range(output: Output) -> tuple[float, float]:
     return -greatest, greatest
 
 
-def _fraction(hedges: tuple[str, ...]) -> float | None:
+def _fraction(hedges: tuple[str, ...], known: Hedges) -> float | None:
     """Return the fraction that means hedges (*not* is a sign), or None if none does."""
     rest = hedges[1:] if hedges[:1] == ("not",) else hedges
-    return 0.0 if not rest else next((number for number, words in HEDGES.items() if words == rest), None)
+    return 0.0 if not rest else next((number for number, words in known.items() if words == rest), None)
 
 
-def _number_of(condition: Is, terms: list[str]) -> str:
+def _number_of(condition: Is, terms: list[str], known: Hedges) -> str:
     """Return how a condition is written, ``-2.3`` for *not extremely* the second term."""
-    fraction = _fraction(condition.hedges)
+    fraction = _fraction(condition.hedges, known)
     assert fraction is not None  # checked before
     return f"{'-' if condition.hedges[:1] == ('not',) else ''}{1 + terms.index(condition.term) + fraction:g}"
 
 
-def _flat(premise: Expression) -> list[Is] | None:
+def _alternatives(premise: Expression) -> Iterator[Expression]:
+    """Yield the conjunctions one of which must hold, which is all the same to the maximum of the greatest."""
+    if isinstance(premise, Or):
+        for part in premise.parts:
+            yield from _alternatives(part)
+    elif isinstance(premise, And) and premise.parts:
+        for choice in itertools.product(
+            *(list(itertools.islice(_alternatives(part), _MAX_ROWS + 1)) for part in premise.parts)
+        ):
+            yield simplified(And(tuple(choice)))
+    else:
+        yield premise
+
+
+def _flat(premise: Expression, known: Hedges) -> list[Is] | None:
     """Return the conditions of a premise that a row of numbers can express, else None."""
     kind = Or if isinstance(premise, Or) else And
 
@@ -578,7 +676,7 @@ def _flat(premise: Expression) -> list[Is] | None:
             hedges = part.hedges
             while hedges[:2] == ("not", "not"):
                 hedges = hedges[2:]
-            if _fraction(hedges) is not None:
+            if _fraction(hedges, known) is not None:
                 sayable.append(Is(part.variable, part.term, hedges))
     return sayable if len(found) == len(sayable) == len({part.variable for part in sayable}) else None
 

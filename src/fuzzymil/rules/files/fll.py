@@ -19,10 +19,12 @@
 
 Everything that is read has the meaning it has in fuzzylite; the rest is an error that points at its line:
 
-- ``default: nan`` becomes 0, or the middle of the range in a Mamdani system, since our rules always return a
-  number; ``uncovered`` of the activations marks those bags;
+- ``default: nan`` stays NaN: where no rule concludes anything, there is no answer; but a weighted sum of numbers of
+  every rule, which is read as rules that are added up, is 0 there;
+- of several terms of a variable with the same name, rules mean the last, as in pyfuzzylite; a warning names them;
 - ``lock-range: true`` of inputs becomes ``limited``; other inputs then lose their range, which would limit them too;
-- disabled rule blocks are ignored; disabled variables are not supported;
+- disabled rule blocks are ignored, and so is what rules conclude about disabled outputs; a condition about a disabled
+  variable is never true; a warning names these variables;
 - a condition about an output (``if power is high then ...``) is replaced by the conditions of the rules before it
   that conclude this term;
 - hedges of a conclusion modify the strength of the rule for it, and for the conclusions after it;
@@ -33,18 +35,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from fuzzymil._utils.errors import ParameterError
+from fuzzymil._utils.errors import ParameterError, listed, warn_user
 from fuzzymil.inference.membership import Formula, MembershipFunction, Singleton
 from fuzzymil.inference.norms import DUAL
-from fuzzymil.inference.premises import HEDGES
 from fuzzymil.rules.conclusion import check_activation
 from fuzzymil.rules.files import _sets as sets
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term, without_rules
-from fuzzymil.rules.files._text import Piece, coefficients, interval, lines, plain_word, unused, whole
+from fuzzymil.rules.files._text import Piece, by_name, coefficients, interval, lines, plain_word, whole, word_for
 from fuzzymil.rules.language.printer import format_number
 from fuzzymil.rules.premise import ANYTHING, MAX_DEPTH, And, Expression, Is, Not, Or, Quantified, depth, inside
 from fuzzymil.rules.rule import Variable
@@ -98,18 +99,24 @@ def read(text: str) -> System:
     inputs, limited = _inputs(sections["InputVariable"])
     outputs = _outputs(sections["OutputVariable"], [variable.name for variable in inputs], end)
     blocks = [section for section in sections["RuleBlock"] if section.is_set("enabled", default=True)]
-    rules, s_norms = _rules(blocks, inputs, outputs)
-    t_norm = _shared_operator(blocks, "conjunction", WORDS.t_norms)
-    s_norm = _shared_operator(blocks, "disjunction", WORDS.s_norms)
+    disabled = _disabled(sections)
+    rules, s_norms = _rules(blocks, inputs, outputs, disabled)
+    outputs = [output for output in outputs if output.name not in disabled]
+    if not outputs:
+        raise sections["OutputVariable"][0].name.error("Every output is disabled: enable one.")
+    t_norm = _shared_operator(_joining(And, blocks, rules), "conjunction", WORDS.t_norms)
+    s_norm = _shared_operator(_joining(Or, blocks, rules), "disjunction", WORDS.s_norms)
     for joined, line in s_norms.items():
         if s_norm not in (None, joined):
             raise line.error("The aggregation of this output must be the disjunction of the rules.")
         s_norm = joined
     if t_norm is None:  # no rule needs it
         t_norm = next((name for name, dual in DUAL.items() if dual == s_norm), "min")
-    said = _with_implications(outputs, blocks, rules, sections["OutputVariable"])
+    about = [section for section in sections["OutputVariable"] if section.name.text not in disabled]
+    said = _with_implications(outputs, blocks, rules, about)
     every = tuple(rule for block in rules for rule in block) or (without_rules(outputs, end),)
-    return System(inputs, said, every, t_norm, s_norm or DUAL[t_norm], limited, _activation(blocks))
+    name = sections["Engine"][0].name.text if sections["Engine"] else ""
+    return System(inputs, said, every, t_norm, s_norm or DUAL[t_norm], limited, _activation(blocks), name)
 
 
 # ---------------------------------------------------------------------- sections
@@ -147,9 +154,19 @@ def _sections(text: Piece) -> dict[str, list[_Section]]:
     return found
 
 
+def _disabled(sections: Mapping[str, list[_Section]]) -> frozenset[str]:
+    """Return the names of the disabled variables."""
+    variables = [*sections["InputVariable"], *sections["OutputVariable"]]
+    found = frozenset(each.name.text for each in variables if not each.is_set("enabled", default=True))
+    if found:
+        warn_user(
+            f"Disabled in the file: {listed(f'{name!r:.60}' for name in sorted(found))}. Conditions about them are "
+            "never true, and conclusions about them are left out."
+        )
+    return found
+
+
 def _name(section: _Section) -> str:
-    if not section.is_set("enabled", default=True):
-        raise section.name.error("This variable is disabled: enable it, or remove it and its rules.")
     if len(section.name.words()) != 1 or set("()") & set(section.name.text):
         raise section.name.error(f"{section.kind} needs a name of one word, without parentheses.")
     return section.name.text
@@ -177,18 +194,17 @@ def _inputs(sections: list[_Section]) -> tuple[tuple[Variable, ...], bool]:
 
 
 def _terms(section: _Section, value_of: Callable[[Piece, Piece], T]) -> dict[str, T]:
-    """Return the terms of a variable; of two with the same name, rules mean the last."""
-    found: dict[str, T] = {}
-    for line in section.entries.get("term", []):
-        words = line.words()
-        if len(words) < 2:
-            raise line.error("Expected a term: its name, kind and parameters ('dark Triangle 0 0 0.5').")
-        name, kind = words[:2]
-        rest = line.part(kind.end - line.start, len(line.text))
-        if name.text in found:
-            found[unused(name.text, found)] = found[name.text]
-        found[name.text] = value_of(kind, rest)
-    return found
+    """Return the terms of a variable."""
+
+    def read() -> Iterator[tuple[str, T]]:
+        for line in section.entries.get("term", []):
+            words = line.words()
+            if len(words) < 2:
+                raise line.error("Expected a term: its name, kind and parameters ('dark Triangle 0 0 0.5').")
+            name, kind = words[:2]
+            yield name.text, value_of(kind, line.part(kind.end - line.start, len(line.text)))
+
+    return by_name(section.name.text, read())
 
 
 def _set(kind: Piece, rest: Piece) -> MembershipFunction:
@@ -232,6 +248,8 @@ def _output(section: _Section, n_coefs: int, known: list[str]) -> Output:
         values = [word.number(f"a coefficient of {kind}") for word in rest.words()]
         if kind.text == "Linear" and len(values) == n_coefs + 1 and values[-1] == 1:  # a height
             values.pop()
+        if kind.text == "Linear" and len(values) == n_coefs - 1:
+            values.append(0.0)  # without a constant
         return coefficients(kind, values, {"Constant": 1, "Linear": n_coefs})
 
     method |= {"clip": section.is_set("lock-range") and weighted, "hold": section.is_set("lock-previous")}
@@ -264,7 +282,7 @@ def _method(section: _Section) -> dict[str, Any]:
 
 
 def _rules(
-    blocks: list[_Section], inputs: Iterable[Variable], outputs: list[Output]
+    blocks: list[_Section], inputs: Iterable[Variable], outputs: list[Output], disabled: frozenset[str]
 ) -> tuple[list[list[SystemRule]], dict[str, Piece]]:
     """Return the rules of each block, and the S-norms that conditions about outputs need."""
     known = ({variable.name: variable.terms for variable in inputs}, {output.name: output.terms for output in outputs})
@@ -275,14 +293,17 @@ def _rules(
     for block in blocks:
         own = []
         for line in block.entries.get("rule", []):
-            reader = RuleReader(line, *known, before)
+            reader = RuleReader(line, *known, before, disabled)
             read = reader.rules()
             s_norms |= {joined[name]: line for name in reader.chained}
             _needs_norms(read[0].premise, block, line, chained=bool(reader.chained))
             if len(read) > 1 and _activation([block]) != "general":
                 raise line.error("The rule concludes an output twice, which only the activation General supports.")
-            own += read
-            before += read
+            concluding = [rule for rule in read if rule.conclusions]
+            if not concluding and _activation([block]) != "general":
+                raise line.error("The rule concludes only disabled outputs: remove it, or use the activation General.")
+            own += concluding
+            before += concluding
         found.append(own)
     return found, s_norms
 
@@ -326,6 +347,19 @@ def _short(number: str) -> str:
         return number
 
 
+def _joining(
+    kind: type[And] | type[Or], blocks: Sequence[_Section], rules: Sequence[Sequence[SystemRule]]
+) -> Sequence[_Section]:
+    """Return the blocks with rules that join conditions by AND, or by OR; all of them if none has."""
+
+    def joins(premise: Expression) -> bool:
+        parts = inside(premise)
+        return (isinstance(premise, kind) and len(parts) > 1) or any(map(joins, parts))
+
+    found = [block for block, own in zip(blocks, rules, strict=True) if any(joins(rule.premise) for rule in own)]
+    return found or blocks[:1]
+
+
 def _shared_operator(blocks: Iterable[_Section], key: str, known: Mapping[str, str]) -> str | None:
     """Return the operator that the blocks share; blocks without one are ignored."""
     found = None
@@ -349,6 +383,9 @@ def _needs_norms(premise: Expression, block: _Section, line: Piece, *, chained: 
 
 # ---------------------------------------------------------------------- rules
 
+HEDGES = ("not", "very", "somewhat", "extremely", "seldom")
+"""The hedges of fuzzylite."""
+
 RESERVED = frozenset({"if", "then", "is", "and", "or", "with", "any", *HEDGES})
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
@@ -360,13 +397,20 @@ class RuleReader:
     """Recursive-descent parser for one rule; each method parses what it is named after.
 
     ``inputs``, ``outputs``: names of variables, each with its terms. ``before``: the rules before this one, which
-    decide conditions about outputs.
+    decide conditions about outputs. ``disabled``: variables that no condition is true of, and no rule concludes.
 
     ``chained``: the outputs whose terms several rules before this one conclude, and this one asks for.
     """
 
-    def __init__(self, text: Piece, inputs: Terms, outputs: Terms, before: Sequence[SystemRule] = ()) -> None:
-        self.text, self.inputs, self.outputs, self.before = text, inputs, outputs, before
+    def __init__(
+        self,
+        text: Piece,
+        inputs: Terms,
+        outputs: Terms,
+        before: Sequence[SystemRule] = (),
+        disabled: Collection[str] = (),
+    ) -> None:
+        self.text, self.inputs, self.outputs, self.before, self.disabled = text, inputs, outputs, before, disabled
         self.chained: set[str] = set()
         self.tokens = [*text.words(_TOKEN), Piece(text.source, text.end, text.end)]
         self.place = self.level = 0
@@ -416,8 +460,9 @@ class RuleReader:
             self.take("is")
             hedges = self.hedges(self.outputs[output])
             term = self.name("term", self.outputs[output], f" of {output!r:.60}")
-            modified = (*hedges, *modified)  # the strength stays modified for the conclusions that follow
-            found[-1][output] = Is(output, term, modified) if modified else term
+            if output not in self.disabled:
+                modified = (*hedges, *modified)  # the strength stays modified for the conclusions that follow
+                found[-1][output] = Is(output, term, modified) if modified else term
             if not self.skip("and"):
                 break
         weight = 1.0
@@ -472,6 +517,9 @@ class RuleReader:
         variable = self.name("variable", known)
         self.take("is")
         hedges = self.hedges(known[variable])
+        if variable in self.disabled:
+            self.skip("any") or self.name("term", known[variable], f" of {variable!r:.60}")
+            return Not(ANYTHING)
         if self.skip("any"):  # fully true; other hedges do not change what is fully true or false
             return Not(ANYTHING) if hedges.count("not") % 2 else ANYTHING
         term = self.name("term", known[variable], f" of {variable!r:.60}")
@@ -511,7 +559,7 @@ class _Writer(Writer):
     def text(self, comments: Iterable[str] = ()) -> str:
         system = self.system
         text = [f"# {comment}" for comment in comments]
-        text.append("Engine: rules")
+        text.append(f"Engine: {self.system_name()}")
         for variable in system.inputs:
             locked = system.limited and (variable.low is not None or variable.high is not None)
             text += [
@@ -613,10 +661,15 @@ def rule_text(rule: SystemRule, names: Writer) -> str:
     """Return a rule as text, with names as a writer writes them; its negations must be next to its conditions."""
     first = next(iter(names.inputs.values()))
 
+    def said(condition: Is, owners: Mapping[str, str], terms: Mapping[str, Mapping[str, str]]) -> str:
+        for hedge in condition.hedges:
+            word_for("hedge", hedge, {known: known for known in HEDGES}, names.title)
+        term = terms[condition.variable][condition.term]
+        return " ".join((owners[condition.variable], "is", *condition.hedges, term))
+
     def words(premise: Expression) -> str:
         if isinstance(premise, Is):
-            term = names.input_terms[premise.variable][premise.term]
-            return " ".join((names.inputs[premise.variable], "is", *premise.hedges, term))
+            return said(premise, names.inputs, names.input_terms)
         if isinstance(premise, Not):
             return f"{first} is not any"
         assert not isinstance(premise, Quantified)  # refused before
@@ -627,10 +680,8 @@ def rule_text(rule: SystemRule, names: Writer) -> str:
             f"({words(part)})" if isinstance(part, And | Or) and part.parts else words(part) for part in premise.parts
         )
 
-    conclusions = []
-    for name in rule.conclusions:
-        term = names.output_terms[name][rule.term(name) or ""]
-        conclusions.append(" ".join((names.outputs[name], "is", *rule.hedges(name), term)))
+    concluded = (Is(name, rule.term(name) or "", rule.hedges(name)) for name in rule.conclusions)
+    conclusions = [said(conclusion, names.outputs, names.output_terms) for conclusion in concluded]
     weight = "" if rule.weight == 1 else f" with {number(rule.weight)}"
     return f"if {words(rule.premise)} then {' and '.join(conclusions)}{weight}"
 

@@ -23,9 +23,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 from xml.etree import ElementTree
 
@@ -35,7 +34,7 @@ from fuzzymil.inference.membership import Discrete, Formula, MembershipFunction,
 from fuzzymil.rules.files._exchange import Words, Writer, number, register_exchange_format
 from fuzzymil.rules.files._sets import formula_of
 from fuzzymil.rules.files._system import Output, System, SystemRule, Term
-from fuzzymil.rules.files._text import unused, whole, word_for
+from fuzzymil.rules.files._text import by_name, whole, word_for
 from fuzzymil.rules.premise import MAX_DEPTH, And, Expression, Is, Not, Or, inside, simplified, with_parts
 from fuzzymil.rules.rule import Variable
 
@@ -82,7 +81,12 @@ def read(text: str) -> System:
     said = tuple(_output(element, implication, 1 + len(inputs)) for element in outputs)
     premises = _Premises(root, {v.name: v.terms for v in variables}, norms)
     return System(
-        variables, said, tuple(_rules(base, premises, {o.name: o.terms for o in said})), *norms, limited=False
+        variables,
+        said,
+        tuple(_rules(base, premises, {o.name: o.terms for o in said})),
+        *norms,
+        limited=False,
+        name=root.get("name", ""),
     )
 
 
@@ -130,12 +134,16 @@ def _domain(element: Element) -> tuple[float | None, float | None]:
 
 
 def _terms(element: Element, value_of: Callable[[Element, str, dict[str, T]], T]) -> dict[str, T]:
-    found: dict[str, T] = {}
-    for term in element:
-        if term.tag in ("fuzzyTerm", "tskTerm", "tsukamotoTerm"):
-            name = unused(_name(term), found)
-            found[name] = value_of(term, f"The term {name!r:.60} of {_name(element)!r:.60}", found)
-    return found
+    known: dict[str, T] = {}
+
+    def read() -> Iterator[tuple[str, T]]:
+        for term in element:
+            if term.tag in ("fuzzyTerm", "tskTerm", "tsukamotoTerm"):
+                name = _name(term)
+                known[name] = value_of(term, f"The term {name!r:.60} of {_name(element)!r:.60}", known)
+                yield name, known[name]
+
+    return by_name(_name(element), read())
 
 
 def _set(term: Element, where: str, known: Mapping[str, MembershipFunction]) -> MembershipFunction:
@@ -188,7 +196,7 @@ def _make(make: Callable[..., MembershipFunction], numbers: Iterable[float | str
 
 def _output(element: Element, implication: str, n_coefs: int) -> Output:
     default = element.get("defaultValue")
-    value = math.nan if default is None else _number(default, f"The default of {_name(element)!r:.60}")
+    value = 0.0 if default is None else _number(default, f"The default of {_name(element)!r:.60}")
     low, high = _domain(element)
     if element.tag == "fuzzyVariable":
         terms = _terms(element, _set)
@@ -410,7 +418,7 @@ class _Writer(Writer):
             raise ParameterError("FML cannot express sums, clipped outputs or previous values (clip, hold).")
         self.check_singletons()
         kind = kinds.pop()
-        root = Element("fuzzySystem", {"xmlns": "http://www.ieee1855.org", "name": "rules"})
+        root = Element("fuzzySystem", {"xmlns": "http://www.ieee1855.org", "name": self.system_name()})
         knowledge = ElementTree.SubElement(root, "knowledgeBase")
         for variable in system.inputs:
             about = {"name": variable.name, "scale": variable.unit, **_domain_text(variable), "type": "input"}

@@ -48,7 +48,7 @@ from fuzzymil.rules.rule import MISSING, Variable
 
 MAX_TEXT = 2_000_000  # characters: enough for a hundred rules over hundreds of features, parsed in seconds
 
-_WORDS = {"yes": True, "true": True, "no": False, "false": False}
+_WORDS = {"yes": True, "true": True, "no": False, "false": False, "nan": math.nan}
 _STATEMENTS = ("IF", "VARIABLE", "OUTPUT", "USING")
 _SUM = "a conclusion is a sum of numbers times variables, for example '0.3 + 2*depth'"
 _LIKE = ", for example 'low = Gaussian(0, 1)'"
@@ -230,9 +230,10 @@ class _Parser(Reader):
         return tuple(values)
 
     def value(self) -> object:
-        if self.token.kind == "name" and self.token.text.lower() != "inf":
+        quoted = self.text[self.token.start : self.token.start + 1] == '"'
+        if self.token.kind == "name" and (quoted or self.token.text.lower() != "inf"):
             word = self.take("name", "a name").text
-            return _WORDS.get(word.lower(), word)
+            return word if quoted else _WORDS.get(word.lower(), word)
         if self.token.kind == "average":  # a defuzzifier, and elsewhere the last word of ON AVERAGE
             return self.advance().text.lower()
         return self.number("a name, a number or numbers in parentheses", infinite=True)
@@ -557,6 +558,10 @@ class _Parser(Reader):
         """Parse the words of a quantifier; of several that match, the longest."""
         rest = self.kinds(max(len(name.split()) for name in QUANTIFIERS))
         found = [name for name in QUANTIFIERS if rest[: len(name.split())] == name.split()]
+        if not found and rest[:2] == ["at", "most"]:
+            number = self.tokens[self.position + 2].text
+            more = int(number) + 1 if number.isdecimal() else 3
+            self.fail(self.token, f"'AT MOST' is not a quantifier: write 'NOT AT LEAST {more}' with what follows.")
         if not found:
             meant = listed(name.upper() for name in QUANTIFIERS if self.token.kind in name.split())
             advice = "Write it in full, or put a name of this kind in double quotes."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,12 +20,17 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 def keywords() -> frozenset[str]:
     """Return the words, in lower case, that have a meaning of their own in rules, and are quoted as names."""
-    return _KEYWORDS.union(HEDGES, *(name.split() for name in QUANTIFIERS))
+    return _KEYWORDS | _words(*HEDGES) | _words(*QUANTIFIERS)
+
+
+@functools.cache
+def _words(*names: str) -> frozenset[str]:
+    return frozenset(word for name in names for word in name.split())
 
 
 def is_quantifier_word(word: str) -> bool:
     """Return whether a word, in lower case, is part of a quantifier, such as *at least*."""
-    return any(word in name.split() for name in QUANTIFIERS)
+    return word in _words(*QUANTIFIERS)
 
 
 def quoted(name: str) -> str:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _OF_NUMBERS = (
     *("t_norm", "aggregation", "alpha", "conclusion_aggregation", "conclusion_alpha"),
-    *("normalize", "default", "limited", "s_norm", "unit"),
+    *("normalize", "default", "limited", "s_norm", "unit", "name"),
 )
-_OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, "default", "activation")
+_OF_SETS = ("t_norm", "s_norm", "aggregation", "alpha", "limited", *PER_OUTPUT, "default", "activation", "name")
 
 _MAX_COEFS = 10_000_000
 
@@ -350,7 +350,7 @@ def default_text(base: RuleBase, digits: int | None) -> str:
 
 def premise_text(base: RuleBase, rule: Rule, max_conditions: int | None, *, ranges: bool = False) -> str:
     """Return the premise of a rule as text; of a plain conjunction, at most ``max_conditions`` conditions."""
-    variables = {variable.name: variable for variable in base.variables}
+    variables = {variable.name: variable for variable in base.variables} if ranges else {}
     say = (lambda said: condition_text(variables[said.variable], said)) if ranges else None
     if max_conditions is None:
         return printer.premise_text(rule.premise, say=say)
@@ -391,7 +391,7 @@ def to_source(base: RuleBase) -> str:
     known = _OF_SETS if base.concludes_sets else _OF_NUMBERS
     owners = {name: base.defuzzification if name in SETTINGS else base for name in known if name not in said}
     values = {name: getattr(owner, name) for name, owner in owners.items()}
-    settings = using({name: value for name, value in values.items() if value is not None})
+    settings = using({name: value for name, value in values.items() if value not in (None, "")})
     return written(base.comment, [*declared, settings], base.rules, _lines(base, None, None))
 
 
@@ -423,7 +423,10 @@ def declaration(kind: str, variable: Variable) -> str:
 
 def using(settings: Mapping[str, object]) -> str:
     """Return ``USING t_norm = min, ...``."""
-    return "USING " + ", ".join(f"{name} = {_setting(value)}" for name, value in settings.items())
+    words = {name: _setting(value) for name, value in settings.items()}
+    if "name" in settings:  # may be any text
+        words["name"] = f'"{printer.escaped(str(settings["name"]), chr(34))}"'
+    return "USING " + ", ".join(f"{name} = {word}" for name, word in words.items())
 
 
 def _setting(value: object) -> str:

@@ -16,6 +16,9 @@ QUANTIFIERS_ELSEWHERE = {
     **dict.fromkeys(("mean", "usually", "average"), "ON AVERAGE"),
     **dict.fromkeys(("majority", "mostly"), "MOST"),
     **dict.fromkeys(("none", "no"), "NOT (SOME ...)"),
+    **dict.fromkeys(("many", "several"), "MOST, for a share of the bag, or AT LEAST 3, for a number"),
+    "few": "NOT AT LEAST 3",
+    "exactly": "AT LEAST 2 ... AND NOT AT LEAST 3",
 }
 STATEMENTS_ELSEWHERE = {
     **dict.fromkeys(("input", "inputs", "var", "variables", "inputvariable", "var_input"), "VARIABLE"),

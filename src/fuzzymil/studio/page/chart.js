@@ -15,6 +15,17 @@ export const N_SERIES = 8;
 export const series = (place) => `c${place % N_SERIES} d${(place + Math.floor(place / N_SERIES)) % N_SERIES}`;
 
 /**
+ * The mark of a class, whose color is the same in all views, figures and reports; empty for what is no class.
+ * @param {import("./types.js").State} state
+ * @param {string} label
+ */
+export function classMark({ classes, positive }, label) {
+  const place = classes?.indexOf(label) ?? -1;
+  if (!classes || place < 0) return "";
+  return classes.length > 2 ? `m${place % 10}` : label === (positive ?? classes[1]) ? "k1" : "k0";
+}
+
+/**
  * The points of a curve at equal steps from low to high, as the data of a path.
  * @param {(number | null)[]} degrees
  * @param {number} low
@@ -129,22 +140,22 @@ export function leftAxis(y, box, { label = "", wanted = 4, grid = true } = {}) {
 }
 
 /**
- * Bars of counts, one color per group, each group drawn in front of the one before.
+ * Bars of counts, stacked.
  * @param {number[]} edges
- * @param {number[][]} groups counts of each group, stacked
+ * @param {{mark: string, counts: number[]}[]} groups each with the mark of its class
  * @param {Scale} x
  * @param {Box} box
  * @param {number} [share] of the height that the tallest bar takes
  */
 export function histogram(edges, groups, x, box, share = 0.6) {
-  const totals = edges.slice(1).map((_, bin) => groups.reduce((sum, counts) => sum + counts[bin], 0));
+  const totals = edges.slice(1).map((_, bin) => groups.reduce((sum, { counts }) => sum + counts[bin], 0));
   const top = Math.max(...totals, 1);
   const tall = (box.bottom - box.top) * share;
   const below = new Array(totals.length).fill(0);
   return s(
     "g",
     { class: "histogram", "aria-hidden": "true" },
-    groups.map((counts, group) => {
+    groups.map(({ mark, counts }) => {
       let data = "";
       counts.forEach((count, bin) => {
         if (!count) return;
@@ -154,7 +165,7 @@ export function histogram(edges, groups, x, box, share = 0.6) {
         const head = box.bottom - (below[bin] / top) * tall;
         data += `M${left.toFixed(1)} ${foot.toFixed(1)}V${head.toFixed(1)}H${Math.max(right, left + 0.5).toFixed(1)}V${foot.toFixed(1)}Z`;
       });
-      return s("path", { class: `bars g${group % 8}`, d: data });
+      return s("path", { class: `bars ${mark}`, d: data });
     }),
   );
 }

@@ -94,7 +94,7 @@ function summary({ accuracy, rmse, loss, flipped }) {
   return h(
     "dl",
     { class: "figures" },
-    accuracy && figure("right", pair(accuracy.map(percent))),
+    accuracy && figure("accuracy", pair(accuracy.map(percent))),
     rmse && figure("error (RMSE)", pair(rmse.map(three))),
     loss && figure("loss", pair(loss.map(three))),
     flipped &&

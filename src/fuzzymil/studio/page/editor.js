@@ -3,6 +3,7 @@
 import { h, replace, settled } from "./dom.js";
 import { highlighted } from "./highlight.js";
 
+const LINE = 22; // height of a line in pixels, as in the style sheet
 const MOST_COLORED = 100_000; // characters; beyond, colors would make typing slow
 
 /**
@@ -80,6 +81,7 @@ export class Editor {
       id: "completions",
       hidden: true,
     });
+    new ResizeObserver(() => this.keepCaret()).observe(this.area); // a list of mistakes may take room below
     this.element = h(
       "div",
       { class: "editor" },
@@ -129,6 +131,16 @@ export class Editor {
       Array.from({ length: count }, (_, at) => h("div", { class: wrong.has(at + 1) ? "marked" : "" }, String(at + 1))),
     );
     this.follow();
+  }
+
+  /** Keep the line that is being typed in sight. */
+  keepCaret() {
+    const root = /** @type {Document | ShadowRoot} */ (this.area.getRootNode());
+    if (root.activeElement !== this.area) return;
+    const { scrollTop, clientHeight, selectionEnd } = this.area;
+    const top = 10 + (this.text.slice(0, selectionEnd).split("\n").length - 1) * LINE;
+    if (top < scrollTop) this.area.scrollTop = top - LINE;
+    else if (top + LINE > scrollTop + clientHeight) this.area.scrollTop = top + 2 * LINE - clientHeight;
   }
 
   follow() {

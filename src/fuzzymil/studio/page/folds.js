@@ -1,7 +1,7 @@
-// Held-out folds: how well the rules do on bags that were not used to train them or to choose the threshold.
+// Held-out folds: how well rules do on bags that did not shape them. Where nothing is held out, this is said.
 
 import { h, replace } from "./dom.js";
-import { check, choice, field, figures } from "./fields.js";
+import { choice, field, figures } from "./fields.js";
 import { icon } from "./icons.js";
 import { counted, percent, show } from "./numbers.js";
 
@@ -9,7 +9,10 @@ import { counted, percent, show } from "./numbers.js";
 export function foldsPane(studio) {
   /** @type {any} */
   let found = null;
-  let [k, train] = [5, false];
+  let k = 5;
+  /** @type {string | null} "train", "learn" or "": what each fold does with the other ones; null: what fits the rules */
+  let wish = null;
+  const refit = () => wish ?? (["learn", "model"].includes(studio.state.learned) ? "learn" : "train");
   const element = h("div", { class: "body scroll grow" });
   studio.connection.on("folds", (message) => {
     found = message;
@@ -18,32 +21,37 @@ export function foldsPane(studio) {
   studio.connection.on("training", (message) => {
     if (message.kind !== "folds" || message.running || !found?.running) return;
     found = found.folds.length ? { ...found, running: false } : null; // stopped, or failed
-    if (message.message && message.message !== "Canceled") studio.toasts.show(message.message, { kind: "error" });
+    const own = message.message.startsWith("Stopped");
+    if (message.message) studio.toasts.show(message.message, own ? {} : { kind: "error" });
     draw();
   });
 
   async function start() {
     found = { running: true, done: 0, k, folds: [] };
     draw();
-    const answer = await studio.request("folds", { k, train });
+    const answer = await studio.request("folds", { k, ...(refit() ? { refit: refit() } : {}) });
     if (answer?.running) return; // training tells about each fold as it is done
     found = answer;
     draw();
+  }
+
+  function explained() {
+    const { learned, classes } = studio.state;
+    if (refit() === "learn")
+      return "Other rules are chosen from the other folds each time, and tested on bags that they have not seen.";
+    if (refit() === "train")
+      return learned === "train"
+        ? "The rules as they were before training are trained on the other folds each time, and tested on bags that they have not seen. What you changed afterwards is not repeated."
+        : "The rules are trained on the other folds each time, and tested on bags that they have not seen.";
+    const known = learned ? "They were made from these bags" : "They may have been written with these bags in mind";
+    return `The rules stay as they are${classes ? "; only the threshold is chosen on the other folds" : ""}. ${known}: nothing is held out.`;
   }
 
   function draw() {
     const running = found?.running ?? false;
     replace(
       element,
-      h(
-        "p",
-        { class: "small soft" },
-        train
-          ? "The rules are trained on the other folds each time and tested on bags they have not seen."
-          : studio.state.classes
-            ? "The rules stay as they are; only the threshold is chosen on the other folds."
-            : "The rules stay as they are: this shows how much the error varies from fold to fold.",
-      ),
+      h("p", { class: "small soft" }, explained()),
       h(
         "div",
         { class: "row" },
@@ -58,14 +66,31 @@ export function foldsPane(studio) {
             disabled: running,
           }),
         ),
-        check("train on the other folds", train, (value) => ((train = value), draw()), "folds-train"),
+        field(
+          "In each fold",
+          choice({
+            label: "What happens in each fold",
+            key: "folds-refit",
+            value: refit(),
+            options: [
+              { value: "train", text: "train these rules" },
+              { value: "learn", text: "choose new rules" },
+              { value: "", text: "keep the rules" },
+            ],
+            changed: (value) => {
+              wish = value;
+              draw();
+            },
+            disabled: running,
+          }),
+        ),
         h(
           "button",
           {
             type: "button",
             class: running ? "" : "primary",
             "data-key": "folds-go",
-            onclick: () => void (running ? studio.request("cancel") : start()),
+            onclick: () => void (running ? studio.request("stop") : start()),
           },
           icon(running ? "stop" : "play"),
           running ? "Stop" : "Run",
@@ -96,9 +121,11 @@ export function foldsPane(studio) {
     ) => {
       if (pair && pair[0] !== null) shown.push([name, `${text(pair[0])} ± ${text(pair[1] ?? 0)}`]);
     };
-    add("right, held out", found.accuracy, percent);
-    add("AUC", found.auc, three);
-    add("error (RMSE), held out", found.rmse, (value) => show(value, 3));
+    const name = (/** @type {string} */ what) =>
+      found.held_out ? `${what}, held out` : studio.state.learned ? `training ${what}` : `${what}, nothing held out`;
+    add(name("accuracy"), found.accuracy, percent);
+    add(name("AUC"), found.auc, three);
+    add(name("error (RMSE)"), found.rmse, (value) => show(value, 3));
     return figures(shown);
   }
 
@@ -117,7 +144,7 @@ export function foldsPane(studio) {
           null,
           h("th", { scope: "col" }, "Fold"),
           head("Bags"),
-          numbers ? head("Error") : [head("Right"), head("AUC")],
+          numbers ? head("Error") : [head("Accuracy"), head("AUC")],
         ),
       ),
       h(

@@ -2,6 +2,7 @@
 
 import { h, replace, s } from "./dom.js";
 import { guide } from "./guide.js";
+import { frontierCurve } from "./frontier.js";
 import { icon } from "./icons.js";
 import { choice, clipped } from "./fields.js";
 import { counted, percent, show } from "./numbers.js";
@@ -75,6 +76,7 @@ export function frame(studio) {
   const bar = h("header", { class: "topbar" }, brand(), what, status, undo, redo, theme, help);
   const board = h("dl", { class: "scoreboard", "aria-label": "How the rules do on the bags" });
 
+  const curve = frontierCurve(studio);
   /** @type {Map<string, HTMLButtonElement>} */
   const tabs = new Map();
   /** @type {Map<string, HTMLElement>} */
@@ -164,7 +166,7 @@ export function frame(studio) {
     parts: [
       skip,
       bar,
-      h("nav", { class: "rail", "aria-label": "Views and score" }, list, studio.toasts.element, board),
+      h("nav", { class: "rail", "aria-label": "Views and score" }, list, studio.toasts.element, curve.element, board),
       stage,
     ],
 
@@ -177,6 +179,7 @@ export function frame(studio) {
 
     update() {
       const { state } = studio;
+      curve.update();
       status.title = state.autosave
         ? clipped(state.autosave, 300)
         : "Every change is kept in the folder .fuzzymil-studio";
@@ -239,7 +242,7 @@ export function frame(studio) {
           h(
             "div",
             null,
-            h("dt", null, score.accuracy === null ? "error" : "right"),
+            h("dt", null, score.accuracy === null ? "error" : "accuracy"),
             h("dd", { class: "figure" }, score.accuracy === null ? show(figure, 3) : percent(figure)),
           ),
         score.right !== null && text("bags", `${score.right} of ${score.n}`),

@@ -18,7 +18,7 @@ const STEPS = [
   {
     view: "viewer",
     title: "One bag, step by step",
-    text: "Every instance of a bag is a tick on every set. The orange one is the witness: the instance that made the rule fire. Drag a value in the top row to ask “what if?”",
+    text: "Every instance of a bag is a tick on every set. The purple one is the witness: the instance that made the rule fire. Drag a value in the top row to ask “what if?”",
   },
   {
     view: "bags",

@@ -34,11 +34,16 @@ export function handle({ label, key, look = "", value, at, x, move, done }) {
     },
     s("circle", { class: "handle-target", r: 13 }),
     s("circle", { class: "handle-mark", r: 5.5 }),
+    s("path", { class: "handle-beyond", d: "M-4 -5.5L5 0L-4 5.5Z" }),
   );
   const inside = (/** @type {number} */ wanted) => Math.min(Math.max(wanted, x.low), x.high);
   const draw = () => {
-    // What lies beyond the axis is shown at its end, where it can be reached; numbers beyond it can be typed.
-    element.setAttribute("transform", `translate(${x(inside(now)).toFixed(2)} ${height.toFixed(2)})`);
+    // What lies beyond the axis is an arrow at its end, where it can be reached; numbers beyond it can be typed.
+    const beyond = now < x.low || now > x.high;
+    const turned = now < x.low ? " scale(-1 1)" : "";
+    element.setAttribute("transform", `translate(${x(inside(now)).toFixed(2)} ${height.toFixed(2)})${turned}`);
+    element.classList.toggle("beyond", beyond);
+    element.setAttribute("data-beyond", beyond ? show(now) : "");
     element.setAttribute("aria-valuenow", String(now));
     element.setAttribute("aria-valuetext", show(now));
   };

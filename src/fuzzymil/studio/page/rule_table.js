@@ -3,10 +3,12 @@
 import { h, replace } from "./dom.js";
 import { choice, clipped, numberField } from "./fields.js";
 import { icon } from "./icons.js";
+import { percent, signed } from "./numbers.js";
 
 /** @typedef {import("./types.js").Rule} Rule */
 /** @typedef {import("./types.js").Variable} Variable */
 
+const COST = "How accuracy, or the error, on the open bags would change without this rule";
 const MOST_COLUMNS = 5; // more variables than this are shown as the text of the premise
 
 /**
@@ -19,6 +21,8 @@ export function ruleTable(studio, show) {
   const element = h("table", { class: "rule-table", "aria-label": "Rules" }, head, body);
   /** @type {Map<number, string[]>} */
   let flags = new Map();
+  /** @type {Record<string, number>[]} what would change without each rule */
+  let costs = [];
 
   /** @returns {Variable[]} */
   function columns() {
@@ -37,6 +41,17 @@ export function ruleTable(studio, show) {
     );
 
   function update() {
+    draw();
+    const { data } = studio.state;
+    if (!data?.labeled || data.problem) costs = [];
+    else
+      studio.look("costs", "costs", {}, (answer) => {
+        costs = answer.rules;
+        draw();
+      });
+  }
+
+  function draw() {
     const shown = columns();
     replace(
       head,
@@ -57,6 +72,7 @@ export function ruleTable(studio, show) {
         others(shown).length > 0 && h("th", { scope: "col" }, "And"),
         h("th", { scope: "col" }, "Then"),
         h("th", { scope: "col", class: "numeric" }, "Weight"),
+        costs.length > 0 && h("th", { scope: "col", class: "numeric", title: COST }, "Without"),
         h("th", { scope: "col" }, h("span", { class: "unseen" }, "Order and removal")),
       ),
     );
@@ -65,6 +81,13 @@ export function ruleTable(studio, show) {
       studio.state.rules.map((rule) => row(rule, shown)),
     );
   }
+
+  /** @param {Record<string, number> | undefined} change */
+  const cost = (change) => {
+    if (!change) return "–";
+    if (change.accuracy === undefined) return change.rmse === undefined ? "–" : signed(change.rmse, 2);
+    return Math.abs(change.accuracy) < 0.0005 ? "±0%" : `${change.accuracy > 0 ? "+" : "−"}${percent(Math.abs(change.accuracy))}`;
+  };
 
   /**
    * @param {Rule} rule
@@ -146,6 +169,7 @@ export function ruleTable(studio, show) {
           changed: (weight) => studio.edit("set_rule", { number, weight }),
         }),
       ),
+      costs.length > 0 && h("td", { class: "numeric", title: COST, "data-cost": number }, cost(costs[number - 1])),
       h(
         "td",
         { class: "row-tools" },
@@ -266,7 +290,7 @@ export function ruleTable(studio, show) {
           value: rule.points ?? said.constant,
           step: rule.points === null ? 0.1 : 1,
           changed: (value) =>
-            studio.edit("set_conclusion", { number, output, value: rule.points === null ? value : value * studio.state.unit }),
+            studio.edit("set_conclusion", { number, output, value: rule.points === null ? value : value * (studio.state.unit ?? 1) }),
         }),
         rule.points === null ? "" : h("span", { class: "soft" }, "points"),
       );
@@ -298,7 +322,7 @@ export function ruleTable(studio, show) {
         for (const number of finding.rules) next.set(number, [...(next.get(number) ?? []), finding.message]);
       const same = JSON.stringify([...flags]) === JSON.stringify([...next]);
       flags = next;
-      if (!same) update();
+      if (!same) draw();
     },
   };
 }

@@ -8,6 +8,7 @@ import { linear } from "./numbers.js";
 
 /** @typedef {import("./types.js").Variable} Variable */
 /** @typedef {import("./types.js").Term} Term */
+/** @typedef {{edges: number[], groups: {mark: string, counts: number[]}[]}} Bars */
 
 const MARGIN = { left: 46, top: 26, right: 16, bottom: 40 };
 
@@ -45,7 +46,7 @@ export class SetChart {
   constructor({ move, done, choose }) {
     this.given = { move, done, choose };
     this.element = h("div", { class: "set-chart" });
-    /** @type {{variable: Variable, chosen: string | null, bars: {edges: number[], groups: number[][]} | null} | null} */
+    /** @type {{variable: Variable, chosen: string | null, bars: Bars | null} | null} */
     this.shown = null;
     /** @type {Map<string, {curve: SVGPathElement, shade: SVGPathElement, handles: Map<string, import("./handles.js").Handle>}>} */
     this.parts = new Map();
@@ -57,7 +58,7 @@ export class SetChart {
   /**
    * @param {Variable} variable
    * @param {string | null} chosen the term whose handles are in front
-   * @param {{edges: number[], groups: number[][]} | null} bars
+   * @param {Bars | null} bars
    */
   show(variable, chosen, bars) {
     this.shown = { variable, chosen, bars };

@@ -10,12 +10,13 @@ const HEIGHT = 168;
 /**
  * @param {any} answer
  * @param {string} output
- * @param {number} at where the crosshair is
  * @param {number | null} threshold
  * @param {number} width
  */
-export function sliceChart(answer, output, at, threshold, width) {
+export function sliceChart(answer, output, threshold, width) {
   const values = answer.y[output] ?? Object.values(answer.y)[0];
+  const { at } = answer;
+  const here = answer.here[output] ?? Object.values(answer.here)[0];
   const box = { left: 52, top: 12, right: width - 14, bottom: HEIGHT - 40 };
   const [low, high] = extent([...values, ...(threshold === null ? [] : [threshold])]);
   const pad = (high - low || 1) * 0.06;
@@ -42,5 +43,13 @@ export function sliceChart(answer, output, at, threshold, width) {
     s("path", { class: "curve c5 d5", d: polyline(answer.x, values, x, y) }),
     s("path", { class: "curve c0", d: polyline(answer.x, open, x, y) }),
     s("line", { class: "crosshair", x1: x(at), x2: x(at), y1: box.top, y2: box.bottom }),
+    here !== null && [
+      s("circle", { class: "slice-point", cx: x(at), cy: y(here), r: 4, "data-value": here }),
+      s(
+        "text",
+        { x: box.right, y: box.top - 2, "text-anchor": "end" },
+        `${clipped(output, 18)} = ${show(here, 4)} at ${show(at, 4)}`,
+      ),
+    ],
   );
 }

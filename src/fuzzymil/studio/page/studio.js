@@ -97,7 +97,7 @@ export class Studio {
       "pointerdown",
       (event) => {
         const target = /** @type {Element} */ (event.target);
-        this.pressed = !target.closest(".handle, input[type=range], .surface-map");
+        this.pressed = !target.closest(".handle, input[type=range], .surface-map, .frontier");
       },
       { capture: true },
     );

@@ -1,4 +1,4 @@
-// The surface as colors on a canvas, with hatching where no rule applies, the threshold as a line, and the instances.
+// The surface as colors on a canvas, with hatching where all rules fire weakly, the threshold as a line, and the instances.
 
 import { bottomAxis, leftAxis } from "./chart.js";
 import { h, replace, s } from "./dom.js";
@@ -33,8 +33,9 @@ const mixed = (from, to, share) => from.map((value, place) => Math.round(value +
 /**
  * @param {any} answer
  * @param {number | null} threshold
+ * @param {(label: string) => string} mark that of a class
  */
-export function scaleBar(answer, threshold) {
+export function scaleBar(answer, threshold, mark) {
   const { low, high, middle } = ends(answer, threshold);
   return [
     h("span", null, `${clipped(answer.output, 30)}:`),
@@ -50,9 +51,9 @@ export function scaleBar(answer, threshold) {
       h("span", null, `· line: ${show(threshold, 3)}, where the decision changes`),
     answer.uncovered?.some((/** @type {boolean[]} */ row) => row.some(Boolean)) && [
       h("span", { class: "hatch-key", "aria-hidden": "true" }),
-      h("span", null, "no rule applies"),
+      h("span", null, "all rules fire below 0.05"),
     ],
-    answer.instances?.labels && labelKey(answer.instances.labels),
+    answer.instances?.labels && labelKey(answer.instances.labels, mark),
     numeric(answer.instances?.labels) && h("span", null, "· instances: the label of their bag, in the same colors"),
   ].flat();
 }
@@ -74,15 +75,18 @@ function groups(labels) {
   return known.length <= 6 ? known : [];
 }
 
-/** @param {any[]} labels */
-function labelKey(labels) {
+/**
+ * @param {any[]} labels
+ * @param {(label: string) => string} mark
+ */
+function labelKey(labels, mark) {
   return groups(labels).map((label, place) =>
     h(
       "span",
       { class: "row tight" },
       s(
         "svg",
-        { class: `mark m${place % 6}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true" },
+        { class: `mark ${mark(label)}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true" },
         place % 2 ? s("rect", { x: 2, y: 2, width: 6, height: 6 }) : s("circle", { cx: 5, cy: 5, r: 3.4 }),
       ),
       clipped(label, 24),
@@ -91,8 +95,12 @@ function labelKey(labels) {
 }
 
 export class SurfaceMap {
-  /** @param {(x: number, y: number) => void} picked the crosshair was put somewhere */
-  constructor(picked) {
+  /**
+   * @param {(x: number, y: number) => void} picked the crosshair was put somewhere
+   * @param {(label: string) => string} mark that of a class
+   */
+  constructor(picked, mark) {
+    this.mark = mark;
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.over = s("svg", { class: "chart surface-over", role: "img", "aria-label": "Surface" });
     this.element = h("div", { class: "surface-map" }, this.canvas, this.over);
@@ -288,15 +296,15 @@ export class SurfaceMap {
     const quantities = numeric(labels);
     const size = (xs.length > 2000 ? 1.6 : 2.4) + (quantities ? 1.2 : 0);
     pen.lineWidth = 0.8;
-    pen.strokeStyle = color(this.element, quantities ? "ink" : "paper"); // dots in the colors below them need an edge
-    const colors = ["ink", "c2", "c3", "c6", "c4", "c7"].map((name) => color(this.element, name));
+    pen.strokeStyle = color(this.element, "ink"); // dots in the colors below them need an edge
+    const colors = (known.length ? known : [""]).map((label) => color(this.element, this.mark(label) || "soft"));
     xs.forEach((across, place) => {
       const up = ys[place];
       if (across === null || up === null) return;
       const [left, top] = [x(across), y(up)];
       if (left < this.box.left || left > this.box.right || top < this.box.top || top > this.box.bottom) return;
       const group = labels && known.length ? known.indexOf(String(labels[place])) : 0;
-      pen.fillStyle = quantities ? `rgb(${shades(labels?.[place])})` : colors[group % 6];
+      pen.fillStyle = quantities ? `rgb(${shades(labels?.[place])})` : colors[group];
       pen.beginPath();
       if (group % 2) pen.rect(left - size, top - size, 2 * size, 2 * size);
       else pen.arc(left, top, size, 0, 7);

@@ -71,6 +71,9 @@
  * @property {number | null} threshold
  * @property {number | null} unit
  * @property {Data | null} data
+ * @property {boolean} frontier whether rules of other sizes were chosen, too
+ * @property {string} learned how the data shaped the rules: "train", "learn", "model", or not at all
+ * @property {string | null} compared of numbers, the output that labels are compared with
  * @property {string | null} undo what undo would take back
  * @property {string | null} redo
  * @property {number} version

@@ -1,4 +1,4 @@
-// What a view shows instead when the bags lack what the rules ask for, and the two ways on.
+// What a view shows instead when the bags lack what the rules ask for, and the ways on.
 
 import { h } from "./dom.js";
 import { clipped, empty } from "./fields.js";
@@ -17,6 +17,11 @@ export const unreadable = (studio, drawing) =>
       "button",
       { type: "button", class: "primary", "data-key": "other-data", onclick: () => studio.open("files") },
       "Open other data",
+    ),
+    h(
+      "button",
+      { type: "button", "data-key": "close-data", onclick: () => void studio.edit("close_data") },
+      "Close these data",
     ),
     h(
       "button",

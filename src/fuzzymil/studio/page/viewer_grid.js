@@ -16,9 +16,9 @@ const FIXED = 556; // pixels of the columns that are not variables
  * @param {number | null} chosen row of the instance whose values can be dragged
  * @param {(row: number, variable: string, value: number) => void} move
  * @param {number} room pixels across
- * @param {number} k the output that the steps lead to
  */
-export function walkThrough(studio, answer, chosen, move, room, k) {
+export function walkThrough(studio, answer, chosen, move, room) {
+  const k = answer.target; // the output that the steps lead to
   WIDE = Math.round(Math.min(Math.max((room - FIXED) / Math.max(answer.columns.length, 1) - 14, 84), 260));
   TALL = answer.rows.length + (answer.joined ? 2 : 0) <= 3 ? 84 : answer.rows.length <= 8 ? 62 : 54;
   FOOT = TALL - 5;
@@ -299,7 +299,10 @@ function meter(value) {
  */
 function cutSet(studio, answer, row) {
   const output = studio.state.variables.find((each) => each.name === answer.joined.output);
-  const said = studio.state.rules[row.rule - 1]?.conclusions[answer.joined.output]?.term;
+  const concluded = studio.state.rules[row.rule - 1]?.conclusions[answer.joined.output];
+  if (!concluded) return h("div", { class: "soft small walk-any" }, `nothing about ${clipped(answer.joined.output, 24)}`);
+  const said = concluded.term;
+  const text = clipped([answer.joined.output, "is", ...concluded.hedges, said].join(" "), 60);
   const whole = output?.terms.find((term) => term.name === said);
   const { values, cuts } = answer.joined;
   const cut = cuts[String(row.rule - 1)];
@@ -313,12 +316,12 @@ function cutSet(studio, answer, row) {
       height: TALL,
       viewBox: `0 0 180 ${TALL}`,
       role: "img",
-      "aria-label": `Concludes ${clipped(String(row.concluded ?? ""), 60)}, cut at ${degree(row.firing)}`,
+      "aria-label": `Concludes ${text}, cut at ${degree(row.firing)}`,
     },
     s("line", { class: "walk-base", x1: 4, x2: 176, y1: FOOT, y2: FOOT }),
     whole && output && s("path", { class: "ghost", d: line(whole.curve, output.axis[0], output.axis[1], x, y) }),
     cut && s("path", { class: `cut-set ${series(row.rule - 1)}`, d: area(cut, low, high, x, y) }),
-    s("text", { x: 4, y: 10 }, clipped(String(row.concluded ?? ""), 28)),
+    s("text", { x: 4, y: 10 }, clipped(text, 28)),
   );
 }
 
@@ -341,7 +344,7 @@ function sum(studio, answer, additive, mamdani, bounds, k) {
     return h(
       "tr",
       null,
-      h("th", { scope: "row", colspan: before + 2, class: "numeric" }, "Joined set and its point"),
+      h("th", { scope: "row", colspan: before + 2, class: "numeric" }, `Joined set of ${output} and its point`),
       h(
         "td",
         null,
@@ -355,7 +358,7 @@ function sum(studio, answer, additive, mamdani, bounds, k) {
             role: "img",
             "aria-label": `Joined set, ${output} = ${show(point)}`,
           },
-          s("path", { class: "joined", d: area(membership, low, high, x, y) }),
+          s("path", { class: "joined", "data-output": answer.joined.output, "data-point": point, d: area(membership, low, high, x, y) }),
           point !== null && s("line", { class: "point", x1: x(point), x2: x(point), y1: 8, y2: 66 }),
           s("text", { x: 4, y: 80 }, show(low, 3)),
           s("text", { x: 176, y: 80, "text-anchor": "end" }, show(high, 3)),

@@ -71,7 +71,7 @@ export function filesView(studio) {
 
   function update() {
     const { state, hello } = studio;
-    const fact = (/** @type {string} */ name, /** @type {string} */ value) =>
+    const fact = (/** @type {string} */ name, /** @type {import("../dom.js").Child[]} */ ...value) =>
       h("div", null, h("dt", null, name), h("dd", { class: "wrap" }, value));
     if (hello)
       endings.textContent = `Rules: ${hello.opens.rules.join(", ")}. Models: .json. Data, one row per instance: ${hello.opens.data.join(", ")}.`;
@@ -86,6 +86,20 @@ export function filesView(studio) {
         state.data
           ? `${clipped(state.data_name || "data", 100)}: ${counted(state.data.n_bags, "bag")}, ${counted(state.data.n_instances, "instance")}, ${counted(state.data.n_features, "feature")}`
           : clipped(state.data_gone ?? "none", 400),
+        (state.data || state.data_gone) && [
+          " ",
+          h(
+            "button",
+            {
+              type: "button",
+              class: "small",
+              "data-key": "close-data-here",
+              title: "The rules stay; undo opens the data again",
+              onclick: () => void studio.edit("close_data"),
+            },
+            "Close",
+          ),
+        ],
       ),
       state.committee &&
         fact("Committee", `member ${state.committee.member + 1} of ${state.committee.n} is shown and exported`),
@@ -107,7 +121,7 @@ export function filesView(studio) {
           label: "Format",
           key: "format",
           value: format,
-          options: formats.map((each) => ({ value: each.format, text: `${each.title} (${each.ending})` })),
+          options: formats.map((each) => ({ value: each.format, text: each.title.includes(each.ending) ? each.title : `${each.title} (${each.ending})` })),
           changed: (value) => {
             format = value;
             update();

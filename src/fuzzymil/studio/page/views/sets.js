@@ -1,5 +1,6 @@
 // Variables and their fuzzy sets: drag them, type their numbers, change, lock, add and remove them.
 
+import { classMark } from "../chart.js";
 import { h, replace } from "../dom.js";
 import { choice, clipped, empty, field, numberField } from "../fields.js";
 import { icon } from "../icons.js";
@@ -110,7 +111,7 @@ export function setsView(studio) {
     if (now === known) return;
     known = now;
     studio.look("histograms", "histograms", {}, (answer) => {
-      // The positive class comes last: it is orange, as what raises the output.
+      // The positive class comes last, on top.
       const last = studio.state.positive;
       const ordered = (/** @type {Record<string, number[]>} */ groups) =>
         Object.fromEntries(Object.entries(groups).sort(([a], [b]) => Number(a === last) - Number(b === last)));
@@ -162,15 +163,17 @@ export function setsView(studio) {
     title.title = clipped(variable.title, 300);
     replace(tools, controls(variable));
     const found = counts.get(variable.name);
-    chart.show(variable, chosen, found ? { edges: found.edges, groups: Object.values(found.counts) } : null);
+    const marked = (/** @type {string} */ label) => classMark(studio.state, label);
+    const groups = Object.entries(found?.counts ?? {}).map(([label, counts]) => ({ mark: marked(label), counts }));
+    chart.show(variable, chosen, found ? { edges: found.edges, groups } : null);
     replace(
       legend,
       found &&
-        Object.keys(found.counts).map((label, place) =>
+        Object.keys(found.counts).map((label) =>
           h(
             "span",
             { class: "row tight" },
-            h("span", { class: `key g${place % 8}` }),
+            h("span", { class: `key ${marked(label)}` }),
             label === "all" && Object.keys(found.counts).length === 1
               ? "instances"
               : `instances of bags labeled ${clipped(label, 40)}`,

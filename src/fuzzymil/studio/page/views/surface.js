@@ -1,7 +1,8 @@
 // The output over two inputs, the others on sliders; below, slices through the crosshair.
 
+import { classMark } from "../chart.js";
 import { h, replace } from "../dom.js";
-import { choice, clipped, empty, field } from "../fields.js";
+import { choice, clipped, empty, field, numberField } from "../fields.js";
 import { icon } from "../icons.js";
 import { show } from "../numbers.js";
 import { sliceChart } from "../slice_chart.js";
@@ -17,14 +18,17 @@ export function surfaceView(studio) {
   /** @type {Record<string, number>} where the crosshair and the other inputs are */
   let held = {};
   let points = true;
+  /** @type {number | null} equal instances in each bag; null: as many as the rules need */
+  let equal = null;
   /** @type {any} */
   let seen = null;
 
+  const mark = (/** @type {string} */ label) => classMark(studio.state, label);
   const map = new SurfaceMap((x, y) => {
     held = { ...held, [axes.x]: x, [axes.y]: y };
     drawSliders();
     ask();
-  });
+  }, mark);
   const choices = h("div", { class: "surface-choices" });
   const sliders = h("div", { class: "stack surface-sliders" });
   const slices = h("div", { class: "surface-slices" });
@@ -112,6 +116,27 @@ export function surfaceView(studio) {
             },
           }),
         ),
+      h(
+        "label",
+        { class: "row tight", title: "Every point of the picture is a bag of its own" },
+        "Each point: a bag of",
+        numberField({
+          label: "Equal instances in the bag of each point",
+          key: "n-equal",
+          value: equal ?? seen?.n_equal ?? null,
+          placeholder: "auto",
+          step: 1,
+          changed: (value) => {
+            equal = Math.min(Math.max(Math.round(value), 1), 50);
+            ask();
+          },
+          cleared: () => {
+            equal = null;
+            ask();
+          },
+        }),
+        h("span", { "data-key": "n-equal-said" }, seen?.n_equal === 1 ? "instance" : "equal instances"),
+      ),
       studio.state.data &&
         h(
           "label",
@@ -176,17 +201,19 @@ export function surfaceView(studio) {
     );
   }
 
+  const bag = () => (equal === null ? {} : { n_equal: equal });
+
   function request() {
     const others = Object.fromEntries(Object.entries(held).filter(([name]) => name !== axes.x && name !== axes.y));
-    return { type: "surface", x: axes.x, y: axes.y, others, output: axes.output, n: 61 };
+    return { type: "surface", x: axes.x, y: axes.y, others, output: axes.output, n: 61, ...bag() };
   }
 
   function ask() {
     const { type, ...fields } = request();
     studio.look("surface", type, fields, draw);
     for (const name of [axes.x, axes.y]) {
-      const others = Object.fromEntries(Object.entries(crosshair()).filter(([each]) => each !== name));
-      studio.look(`slice-${name}`, "slice", { variable: name, others, n: 101 }, (answer) => drawSlice(name, answer));
+      const { [name]: at, ...others } = /** @type {Record<string, number>} */ (crosshair());
+      studio.look(`slice-${name}`, "slice", { variable: name, others, at, n: 101, ...bag() }, (answer) => drawSlice(name, answer));
     }
   }
 
@@ -201,9 +228,11 @@ export function surfaceView(studio) {
 
   /** @param {any} answer */
   function draw(answer) {
+    const [known, usual] = [seen?.n_equal, seen?.usual];
     seen = answer;
+    if (known !== answer.n_equal || usual !== answer.usual) drawChoices(inputs());
     map.show(answer, points, studio.threshold, crosshair());
-    replace(legend, scaleBar(answer, studio.threshold));
+    replace(legend, scaleBar(answer, studio.threshold, mark));
   }
 
   /** @type {Map<string, any>} */
@@ -219,8 +248,7 @@ export function surfaceView(studio) {
       [axes.x, axes.y].flatMap((each) => {
         const found = sliced.get(each);
         if (!found) return [];
-        const at = /** @type {Record<string, number>} */ (crosshair())[each];
-        return [sliceChart(found, axes.output, at, studio.threshold, slices.clientWidth || 320)];
+        return [sliceChart(found, axes.output, studio.threshold, slices.clientWidth || 320)];
       }),
     );
   }

@@ -67,6 +67,7 @@ export function trainingView(studio) {
     progress = message;
     studio.frame.badge("training", message.running ? "…" : "", false);
     if (!message.running && message.message === "Canceled") studio.toasts.show("Training was canceled.");
+    else if (!message.running && message.message.startsWith("Stopped")) studio.toasts.show(message.message);
     else if (!message.running && message.message) studio.toasts.show(message.message, { kind: "error" });
     if (studio.view?.name === "training") draw();
   });
@@ -105,7 +106,7 @@ export function trainingView(studio) {
     const { training } = studio.state;
     if (progress === null && training && training.kind !== "folds") progress = training;
     waits ??= studio.state.proposal;
-    if (!warmed) studio.connection.request("warm").catch(() => null); // so that the first Train starts at once
+    if (!warmed) studio.connection.request("warm", asked()).catch(() => null); // so that the first Train starts at once
     warmed = true;
     draw();
     askForProposal();
@@ -249,9 +250,15 @@ export function trainingView(studio) {
         ? [
             h(
               "button",
-              { type: "button", class: "primary", "data-key": "stop", onclick: () => studio.request("stop") },
+              {
+                type: "button",
+                class: "primary",
+                "data-key": "stop",
+                disabled: progress.message === "Stopping",
+                onclick: () => studio.request("stop"),
+              },
               icon("stop"),
-              "Stop and keep",
+              progress.message === "Stopping" ? "Stopping …" : progress.loss?.length ? "Stop and keep" : "Stop",
             ),
             h("button", { type: "button", "data-key": "cancel", onclick: () => studio.request("cancel") }, "Cancel"),
           ]
@@ -288,22 +295,23 @@ export function trainingView(studio) {
       ? `Moving away costs ${show(wanted.stay, 2)} per squared step.`
       : "Moving costs nothing: the data decide.";
 
-  async function train() {
-    waits = false;
-    proposal = null;
-    const constraints = {
+  const asked = () => ({
+    move: { sets: wanted.sets, conclusions: wanted.conclusions },
+    constraints: {
       ordered: wanted.ordered,
       signs: wanted.signs,
       stay: wanted.stay,
       ...(wanted.overlap === null ? {} : { overlap: wanted.overlap }),
       ...(wanted.low === null && wanted.high === null ? {} : { conclusions: [wanted.low ?? -1e9, wanted.high ?? 1e9] }),
-    };
-    const answer = await studio.edit("train", {
-      move: { sets: wanted.sets, conclusions: wanted.conclusions },
-      constraints,
-      epochs: wanted.epochs,
-      ...(wanted.rate === null ? {} : { learning_rate: wanted.rate }),
-    });
+    },
+    epochs: wanted.epochs,
+    ...(wanted.rate === null ? {} : { learning_rate: wanted.rate }),
+  });
+
+  async function train() {
+    waits = false;
+    proposal = null;
+    const answer = await studio.edit("train", asked());
     if (!answer) return;
     progress = progress?.running ? progress : { running: true, epoch: 0, epochs: wanted.epochs, loss: [], seconds: 0 };
     draw();

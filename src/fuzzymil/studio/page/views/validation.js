@@ -159,7 +159,7 @@ export function validationView(studio) {
     replace(
       decided,
       figures([
-        ["right", percent(accuracy)],
+        ["accuracy", percent(accuracy)],
         ["bags", String(seen.n)],
         .../** @type {[string, string][]} */ (seen.auc === undefined ? [] : [["AUC", seen.auc.toFixed(3)]]),
       ]),
@@ -308,7 +308,7 @@ export function validationView(studio) {
         h(
           "div",
           { class: "row" },
-          h("span", null, `A high ${clipped(studio.state.outputs[0], 24)} means`),
+          h("span", null, `An output “${clipped(studio.state.outputs[0], 24)}” above the threshold means`),
           choice({
             label: "Positive class",
             key: "positive",

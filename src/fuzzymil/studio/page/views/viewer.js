@@ -55,10 +55,17 @@ export function viewerView(studio) {
 
   /** @type {string | null} the output that the steps lead to */
   let output = null;
-  const k = () => Math.max(0, studio.state.outputs.indexOf(output ?? ""));
+  const shown = () => (studio.state.outputs.includes(output ?? "") ? output : null);
   const changed = () =>
     studio.state.data !== null && (without.length > 0 || extra.length > 0 || Object.keys(change).length > 0);
-  const wanted = () => ({ type: "viewer", bag: studio.bag, without, extra, change });
+  const wanted = () => ({
+    type: "viewer",
+    bag: studio.bag,
+    without,
+    extra,
+    change,
+    ...(shown() === null ? {} : { output: shown() }),
+  });
 
   function restart() {
     [without, extra, change, chosen] = [[], [], {}, null];
@@ -122,10 +129,30 @@ export function viewerView(studio) {
     );
   }
 
+  /** Of several outputs, the one that the steps lead to. */
+  const steps = () =>
+    studio.state.outputs.length > 1 &&
+    h(
+      "label",
+      { class: "row tight" },
+      h("span", { class: "soft" }, "Steps to"),
+      choice({
+        label: "Output that the steps lead to",
+        key: "viewer-output",
+        value: shown() ?? studio.state.outputs[seen?.target ?? 0],
+        options: studio.state.outputs.map((name) => ({ value: name, text: name })),
+        changed: (name) => {
+          output = name;
+          ask();
+        },
+      }),
+    );
+
   function drawPicker() {
     if (!ids.length) {
       replace(
         picker,
+        steps(),
         h(
           "p",
           { class: "soft" },
@@ -176,18 +203,7 @@ export function viewerView(studio) {
         icon("down"),
       ),
       h("label", { class: "row tight" }, h("span", { class: "soft" }, "Bag"), control),
-      studio.state.kind === "sugeno" &&
-        studio.state.outputs.length > 1 &&
-        choice({
-          label: "Output that the steps lead to",
-          key: "viewer-output",
-          value: studio.state.outputs[k()],
-          options: studio.state.outputs.map((name) => ({ value: name, text: name })),
-          changed: (name) => {
-            output = name;
-            if (seen) draw(seen);
-          },
-        }),
+      steps(),
     );
   }
 
@@ -207,14 +223,16 @@ export function viewerView(studio) {
 
   /** @param {any} answer */
   function draw(answer) {
+    const turned = seen?.target !== answer.target;
     seen = answer;
+    if (turned) drawPicker();
     if (chosen !== null && chosen >= answer.instances.length) chosen = null;
     if (chosen === null) chosen = answer.rows.find((/** @type {any} */ row) => row.witness !== null)?.witness ?? 0;
     reset.hidden = !changed();
     replace(said, verdict(studio, answer, changed()));
     const room = `${grid.clientWidth}/${answer.columns}/${studio.state.kind}/${studio.state.additive}`;
     if (room !== fitted) [fitted, spare] = [room, 0];
-    const walk = () => replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth - spare, k()));
+    const walk = () => replace(grid, walkThrough(studio, answer, chosen, move, grid.clientWidth - spare));
     walk();
     const over = grid.scrollWidth - grid.clientWidth;
     if (over > 0 && spare === 0) {
