@@ -3,13 +3,12 @@
 import json
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from runner import bad, good, run
 
-from fuzzymil import RuleBase, __version__, load_model
+from fuzzymil import __version__, load_model
 from fuzzymil.cli import demo
-from fuzzymil.datasets import CONCEPTS, make_two_concepts
+from fuzzymil.datasets import make_two_concepts
 
 
 @pytest.mark.slow
@@ -18,17 +17,14 @@ def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
     figures = plt.get_fignums()
     output = good("demo", "-o", folder).output
     assert sorted(path.name for path in folder.iterdir()) == [
-        "model.json", "report.html", "results.json", "rules.png", "rules.svg",
+        "model.json", "report.html", "rules.png", "rules.svg",
     ]  # fmt: skip
     assert (folder / "rules.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "rules.svg").read_text(encoding="utf-8")[:1000]
     assert plt.get_fignums() == figures  # closed again
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert results["accuracy"]["rules"] > max(0.95, results["accuracy"]["forest"], results["accuracy"]["majority"])
+    results = json.loads(good("demo", "-o", folder, "--json").stdout)  # over the older one
+    assert results["accuracy"]["rules"] > max(0.95, results["accuracy"]["forest"])
     assert results["bags"] == {"training": 150, "held_out": 500}
-    assert results["concepts_found"] == [True, True]
-    assert results["points"]["recognized"] > 0.9 * results["points"]["in_discs"]
-    assert results["points"]["mistaken"] < 0.01 * results["points"]["outside"]
     assert results["library"] == __version__
     model, unseen = load_model(folder / "model.json"), make_two_concepts(167, 166, random_state=10_000)
     assert model.score(unseen, unseen.labels) == results["accuracy"]["rules"]
@@ -38,23 +34,6 @@ def test_demo_shows_the_rules_and_writes_its_files(tmp_path):
     assert model.rules_.to_text(digits=3) in output
     for words in ("Default: y = -", "IF SOME (x1 is", "THEN y +=", "(0.50, 0.50)", "logit -> prob", "report.html"):
         assert words in output
-    assert good("demo", "-o", folder).exit_code == 0  # over an older one
-    again = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert again["accuracy"] == results["accuracy"]
-
-
-def test_concepts_count_as_found_only_by_rules_of_their_own():
-    class Rough:
-        rules_ = RuleBase.parse("""
-            VARIABLE x1: any = Gaussian(1, 1)
-            VARIABLE x2: any = Gaussian(1, 1)
-            IF SOME (x1 is any AND x2 is any) THEN y += 1
-        """)
-
-        def predict(self, bags):
-            return np.ones(len(bags), int)
-
-    assert demo._concepts_found(Rough(), CONCEPTS) == [False, False]
 
 
 def test_output_that_cannot_be_written(tmp_path, monkeypatch):

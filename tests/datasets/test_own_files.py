@@ -128,6 +128,10 @@ def test_excel(tmp_path):
     assert bags.feature_names == ("pages", "when", "when_weekday")
     assert bags.instances[:, 0].tolist()[:2] == [3, 4.5]
     assert bags.source.where(2) == "line 5"
+    book.active["A2"] = book.active["A3"] = book.active["A5"] = "u3"
+    book.save(tmp_path / "aa.xlsx")
+    with pytest.warns(UserWarning, match="not notes"), pytest.raises(InputError, match="two labels"):
+        read_bags(f"{tmp_path}/*.xlsx", bag="user", label="bought")
     (tmp_path / "b.xlsx").write_bytes((tmp_path / "a.xlsx").read_bytes()[:-50])
     with pytest.raises(DataFileError, match="Excel workbook, or it is damaged"):
         read_bags(tmp_path / "b.xlsx", bag="user")

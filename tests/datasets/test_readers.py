@@ -390,5 +390,5 @@ def test_columns_that_are_no_features_are_left_out(tmp_path):
         read_bags(path, drop=["label"])
     assert read_bags(path, drop="url").feature_names == ("width", "date", "date_weekday")
     (tmp_path / "plain.txt").write_text("0,b1,2.5\n1,b2,1\n")
-    with pytest.raises(ParameterError, match=r"drop=.*CSV with a header and Parquet"):
+    with pytest.raises(ParameterError, match=r"drop=.*CSV with a header, Excel, Parquet"):
         read_bags(tmp_path / "plain.txt", drop=["width"])

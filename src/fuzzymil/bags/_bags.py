@@ -125,6 +125,8 @@ class Bags:
             got = f"{len(source.rows)} rows" if isinstance(source, Source) else described(source)
             raise InputError(f"source must describe the {n_instances} instances, got {got}.")
         self.source = source
+        if arrays.column_names(labels) is not None:
+            labels = labeled_bags(self.ids, *labels_of_bags(self.ids, labels)[:2], "error")[0]
         self.labels = _input.read_only_column(labels, n_bags, "labels", "bags")
         self.instance_labels = _input.read_only_column(instance_labels, n_instances, "instance labels", "instances")
         self._refuse(np.isinf, "is infinite: replace it with a number, or with NaN if unknown.")
@@ -169,10 +171,7 @@ class Bags:
         offsets = np.cumsum([0, *(part.shape[0] for part in parts)])
         if feature_names is None:
             feature_names = _input.shared_names(items, known)
-        table = arrays.column_names(labels) is not None
-        rows, own = _input.stack(parts), None if table else labels
-        made = cls(rows, offsets, ids=ids, feature_names=feature_names, labels=own)
-        return made.with_labels(labels) if table else made
+        return cls(_input.stack(parts), offsets, ids=ids, feature_names=feature_names, labels=labels)
 
     @classmethod
     def from_long(
@@ -207,12 +206,11 @@ class Bags:
         order = np.argsort(bag_of_row, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(bag_of_row))])
         ids = owners[order[offsets[:-1]]]
-        table, labels = (labels, None) if arrays.column_names(labels) is not None else (None, labels)
-        if labels is not None:
+        if labels is not None and arrays.column_names(labels) is None:
             labels = _input.constant_within(_input.column(labels, n_rows, "labels", "rows"), bag_of_row, ids, where)
         if instance_labels is not None:
             instance_labels = _input.column(instance_labels, n_rows, "instance labels", "rows")[order]
-        found = cls(
+        return cls(
             instances[order],
             offsets,
             ids=ids,
@@ -222,7 +220,6 @@ class Bags:
             columns=columns,
             source=None if source is None else source.take(order),
         )
-        return found if table is None else found.with_labels(table)
 
     @classmethod
     def from_frame(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 import time
 from pathlib import Path
@@ -52,7 +51,7 @@ def demo(
 
 
 def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
-    """Choose rules, print them, write all files, and return the numbers in ``results.json``."""
+    """Choose rules, print them, write all files, and return some numbers."""
     from fuzzymil.cli._baselines import FOREST, baseline
     from fuzzymil.datasets import CONCEPTS, make_two_concepts
     from fuzzymil.estimators import RuleClassifier
@@ -81,63 +80,27 @@ def run_demo(output: Path, seed: int, console: Console) -> dict[str, Any]:
     console.print(f"{rules.to_text(digits=3)}\n\nwith\n{rules.describe_terms(digits=2)}\n", markup=False)
     assert train.labels is not None
     forest = baseline(FOREST, train, seed, classes=True).fit(train, train.labels)
-    accuracy = {
-        "rules": model.score(test),
-        "forest": float(forest.score(test, test.labels)),
-        "majority": float((test.labels == (train.labels.mean() > 0.5)).mean()),
-    }
-    points = _found_points(model, test)
+    accuracy = {"rules": model.score(test), "forest": float(forest.score(test, test.labels))}
     console.print(f"Accuracy on {len(test)} held-out bags:")
-    names = ("these rules", "random forest on the mean, minimum and maximum of each bag", "the more frequent class")
+    names = ("these rules", "random forest on the mean, minimum and maximum of each bag")
     for name, value in zip(names, accuracy.values(), strict=True):
         console.print(f"  {value:6.1%}  {name}")
-    console.print(
-        _wrap(
-            f"Taken one by one, {points['recognized']} of the {points['in_discs']} points inside the discs are "
-            f"recognized, and {points['mistaken']} of the {points['outside']} outside are taken for one of them."
-        )
-    )
     why = model.explain(test, bag=_example(model, test))
     console.print(f"\nWhy is bag {why.bag} positive?\n\n{why}\n", markup=False)
     results = {
         "library": __version__,
-        "settings": {"seed": seed, "sigma": SIGMA},
+        "seed": seed,
         "bags": {"training": len(train), "held_out": len(test)},
         "accuracy": accuracy,
-        "points": points,
-        "concepts_found": _concepts_found(model, CONCEPTS),
         "n_rules": rules.n_rules,
-        "fit_seconds": seconds,
     }
     with storage.own_names():
         save_figure(_figure(model, test, why.bag, CONCEPTS), output / "rules.png")
         model.save(output / "model.json")
         write_report(model, test, output / "report.html", title="Demo: two concepts", held_out=True, max_bags=SHOWN)
-        storage.write_atomically(output / "results.json", json.dumps(results, indent=1) + "\n")
-    console.print(_wrap(f"Wrote rules.png, rules.svg, model.json, results.json and report.html to {output}."))
+    console.print(_wrap(f"Wrote rules.png, rules.svg, model.json and report.html to {output}."))
     console.print(f"Open {output / 'report.html'} in a browser.")
     return results
-
-
-def _found_points(model: Any, bags: Bags) -> dict[str, int]:
-    """Return how many points the model recognizes, each as a bag of its own; no point was labeled."""
-    assert bags.instance_labels is not None
-    inside: Array = bags.instance_labels > 0
-    positive = model.instance_scores(bags) > 0
-    return {
-        "in_discs": int(inside.sum()),
-        "recognized": int((inside & positive).sum()),
-        "outside": int((~inside).sum()),
-        "mistaken": int((~inside & positive).sum()),
-    }
-
-
-def _concepts_found(model: Any, concepts: Array) -> list[bool]:
-    """Return for each concept whether a bag with a point at its center is positive because of a rule of its own."""
-    firing = model.rules_.infer(concepts[:, None]).firing
-    strongest = firing.argmax(axis=1)
-    alone = len(set(strongest.tolist())) == len(concepts)
-    return [bool(alone and label == 1) for label in model.predict(list(concepts[:, None]))]
 
 
 def _example(model: Any, bags: Bags) -> str:

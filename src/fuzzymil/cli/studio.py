@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fuzzymil._utils.errors import ParameterError, RuleSyntaxError
 from fuzzymil.cli._app import USE, app
-from fuzzymil.cli._console import emit, emit_json, note
+from fuzzymil.cli._console import emit, emit_json, is_pipe, note
 from fuzzymil.cli._inputs import Columns, holds_rules, read_all_rules, read_data, read_model
 from fuzzymil.cli._options import NewData, argument, option
 
@@ -152,5 +152,5 @@ def _data(path: Path, columns: Columns, remembered: Columns | None) -> Data:
 
     found = read_data(path, columns, remembered=remembered)
     told = found.columns.arguments("bag", "label", "decimal", "thousands", "encoding") | columns.arguments("format")
-    is_stored = path.is_file() or path.is_dir()  # what came through a pipe cannot be read again
+    is_stored = path.exists() and not is_pipe(path) and columns.labels is None  # so that it can be read again
     return Data(found.bags, path.name, told, path.absolute() if is_stored else None)

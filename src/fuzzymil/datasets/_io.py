@@ -94,7 +94,7 @@ def guess_format(
     options = ColumnOptions.of(features, each_row=each_row)
     with _within_memory(file):
         known = _format(file, format, bag, label)
-        if file.is_folder and known.storage == "text":
+        if file.is_pattern and not known.members:
             file = DataFile(file.members[0], encoding)
         names = () if known.column_names is None else tuple(known.column_names(file))
         return Guess(known.name, *known.roles(file, names, bag, label, options), encoding, names)
@@ -206,11 +206,11 @@ def read_bags(
     given |= {"decimal": decimal != ".", "thousands": thousands}
     first = next((name for name, value in given.items() if value), None)
     if first is not None and not known.takes_options:
-        formats = " and ".join(other.title for other in FORMATS.values() if other.takes_options)
-        raise ParameterError(f"{first}= is supported for {formats}, but {file.path} is read as {known.title}.")
+        formats = ", ".join(other.title for other in FORMATS.values() if other.takes_options)
+        raise ParameterError(f"{first}= is supported for {formats}; but {file.path} is read as {known.title}.")
     with _within_memory(file):
         more = (options, columns) if known.takes_options else ()
-        if file.is_folder and known.storage == "text":
+        if file.is_pattern and not known.members:
             found = _joined(known, file, bag, own, more)
         else:
             found = known.read(file, bag, own, *more)

@@ -27,16 +27,17 @@ def proposal(file: DataFile, bag: object = None, label: object = None) -> str:
         return ""
     owner, target = found
     n_values, n_rows = len(set(table[owner])), len(table[owner])
-    said = " ".join(f"{role}={name!r}" for role, name in (("bag", owner), ("label", target)) if name is not None)
     if bag is not None:
         return f" Column {target!r} may be it: it is the same in all rows of a bag. Try label={target!r}."
-    why = "" if target is None else f", and in each of them {target!r} is always the same"
-    return f" Column {owner!r} may be the bag: it has {n_values:,} values in {n_rows:,} rows{why}. Try {said}."
+    return (
+        f" Column {owner!r} may be the bag: it has {n_values:,} values in {n_rows:,} rows, and in each of them "
+        f"{target!r} is always the same. Try bag={owner!r} label={target!r}."
+    )
 
 
 def likely_roles(
     table: Mapping[str, Sequence[str]], bag: object = None, label: object = None
-) -> tuple[str, str | None] | None:
+) -> tuple[str, str] | None:
     """Return the columns that may be the bag and the label: a label is the same in all rows of a bag.
 
     Of several, the bag is the column with most values, and the label the one with fewest, at least two.
@@ -61,10 +62,7 @@ def likely_roles(
             fixed = [name for name in fixed if name == label]
         if len(fixed) < len(others) and fixed:
             return owner, min(fixed, key=lambda name: counts[name])
-    contiguous = [name for name in owners if np.count_nonzero(np.diff(codes[name])) + 1 == counts[name]]
-    return (
-        (max(contiguous, key=lambda name: counts[name]), None) if contiguous and bag is None and label is None else None
-    )
+    return None
 
 
 def _has_fractions(values: Sequence[str]) -> bool:

@@ -393,16 +393,6 @@ FORMATS["csv"] = Format(
     column_names=column_names,
     takes_options=True,
 )
-FORMATS["excel"] = Format(
-    name="excel",
-    title="Excel",
-    read=read_excel,
-    recognized=(".xlsx",),
-    rank=2,
-    column_names=column_names,
-    takes_options=True,
-    storage="binary",
-)
 FORMATS["headerless"] = Format(
     name="headerless",
     title="rows of label,bag,f1,... without a header",
@@ -420,4 +410,14 @@ FORMATS["uci"] = Format(
     is_match=lambda file, bag: _kind_of(file, bag) == "uci",
     rank=0,
     takes_columns=False,
+)
+FORMATS["excel"] = Format(
+    name="excel",
+    title="Excel",
+    read=read_excel,
+    recognized=(".xlsx",),
+    rank=2,
+    column_names=column_names,
+    takes_options=True,
+    storage="binary",
 )
