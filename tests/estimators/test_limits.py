@@ -63,9 +63,9 @@ def test_inference_counts_outputs_when_it_cuts_chunks(monkeypatch):
     rules = RuleBase.from_arrays(rng.normal(size=(3, 2)), np.ones((3, 2)), rng.normal(size=(3, 5000, 1)))
     seen = []
 
-    def counted(*arguments):
+    def counted(*arguments, **settings):
         seen.append(arguments[-1] - arguments[-2])
-        return infer_part(*arguments)
+        return infer_part(*arguments, **settings)
 
     infer_part = activations._infer_part
     monkeypatch.setattr(activations, "_infer_part", counted)
