@@ -339,12 +339,16 @@ def _swept(
         rows[:, names.index(name)] = values
     n_equal = _n_equal(case, request)
     found = rules.infer(bags_of_equal(rules, rows, n_equal))
+    output = str(request.get("output", case.outputs[0]))
+    known_name("output", output, case.outputs)
+    about = [r for r, rule in enumerate(rules.rules) if not rules.concludes_sets or output in rule.terms]
+    strongest = found.firing[:, about].max(axis=1, initial=0.0)  # of the rules that say something about the output
     shown = {
         "n_equal": n_equal,
         "usual": equal_instances(rules),
         "others": {name: float(place[d]) for d, name in enumerate(names) if name not in moved},
     }
-    return found, shown, found.strongest < _UNKNOWN if rules.normalize else None
+    return found, shown, strongest < _UNKNOWN if rules.normalize else None
 
 
 def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -354,7 +358,6 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     if names[0] == names[1]:
         raise ParameterError(f"x and y must be different variables, got {names[0]!r:.60} twice.")
     output = str(request.get("output", case.outputs[0]))
-    known_name("output", output, case.outputs)
     moved = {names[0]: np.tile(x, len(y)), names[1]: np.repeat(y, len(x))}
     found, shown, uncovered = _swept(case, request, moved)
     z = found.output[:, case.outputs.index(output)].reshape(len(y), len(x))
@@ -375,6 +378,7 @@ def _surface(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
         "low": float(z.min()),
         "high": float(z.max()),
         "names": names,
+        "categories": [case.rules.variables[case.rules.feature_names.index(name)].categories for name in names],
         "titles": [case.rules.variables[case.rules.feature_names.index(name)].title for name in names],
         "output": output,
         "instances": instances,
@@ -390,6 +394,7 @@ def _slice(case: Case, request: Mapping[str, Any]) -> dict[str, Any]:
     found, shown, uncovered = _swept(case, request, {name: np.append(x, at)})
     return {
         "variable": name,
+        "categories": case.rules.variables[case.rules.feature_names.index(name)].categories,
         "x": x,
         "y": {output: found.output[:-1, k] for k, output in enumerate(case.outputs)},
         "at": at,

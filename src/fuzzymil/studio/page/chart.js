@@ -1,6 +1,7 @@
 // What charts share: axes, curves, areas, histograms and marks, in SVG with the colors of the theme.
 
 import { s } from "./dom.js";
+import { clipped } from "./fields.js";
 import { linear, show, ticks } from "./numbers.js";
 
 /** @typedef {import("./numbers.js").Scale} Scale */
@@ -87,10 +88,11 @@ export function polyline(xs, ys, x, y) {
  * The axis below a drawing.
  * @param {Scale} x
  * @param {Box} box
- * @param {{label?: string, wanted?: number, grid?: boolean}} [look]
+ * @param {{label?: string, wanted?: number, grid?: boolean, names?: string[]}} [look] names: of categories
  */
-export function bottomAxis(x, box, { label = "", wanted = 6, grid = false } = {}) {
-  const marks = ticks(x.low, x.high, wanted);
+export function bottomAxis(x, box, { label = "", wanted = 6, grid = false, names = [] } = {}) {
+  const marks = names.length ? names.map((_, place) => place) : ticks(x.low, x.high, wanted);
+  const fits = Math.max(Math.floor((box.right - box.left) / Math.max(names.length, 1) / 7), 3);
   return s(
     "g",
     { class: "axis", "aria-hidden": "true" },
@@ -98,7 +100,7 @@ export function bottomAxis(x, box, { label = "", wanted = 6, grid = false } = {}
     marks.map((value) => [
       grid && s("line", { class: "grid", x1: x(value), x2: x(value), y1: box.top, y2: box.bottom }),
       s("line", { x1: x(value), x2: x(value), y1: box.bottom, y2: box.bottom + 4 }),
-      s("text", { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, show(value)),
+      s("text", { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, names.length ? clipped(names[value], fits) : show(value)),
     ]),
     label &&
       s(
@@ -113,16 +115,19 @@ export function bottomAxis(x, box, { label = "", wanted = 6, grid = false } = {}
  * The axis to the left of a drawing.
  * @param {Scale} y
  * @param {Box} box
- * @param {{label?: string, wanted?: number, grid?: boolean}} [look]
+ * @param {{label?: string, wanted?: number, grid?: boolean, names?: string[]}} [look] names: of categories
  */
-export function leftAxis(y, box, { label = "", wanted = 4, grid = true } = {}) {
+export function leftAxis(y, box, { label = "", wanted = 4, grid = true, names = [] } = {}) {
   const middle = (box.top + box.bottom) / 2;
   return s(
     "g",
     { class: "axis", "aria-hidden": "true" },
-    ticks(Math.min(y.low, y.high), Math.max(y.low, y.high), wanted).map((value) => [
+    (names.length
+      ? names.map((_, place) => place)
+      : ticks(Math.min(y.low, y.high), Math.max(y.low, y.high), wanted)
+    ).map((value) => [
       grid && s("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
-      s("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end" }, show(value)),
+      s("text", { x: box.left - 7, y: y(value) + 4, "text-anchor": "end" }, names.length ? clipped(names[value], 7) : show(value)),
     ]),
     label &&
       s(

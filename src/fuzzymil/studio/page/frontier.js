@@ -94,10 +94,10 @@ export function frontierCurve(studio) {
       h(
         "p",
         { class: "small soft", "data-key": "frontier-said" },
-        now ? `${counted(now.n_rules, "rule")}: ${show(now.mean, 3)} ± ${show(now.error, 2)}` : "edited: not on the curve",
+        now ? `${counted(now.n_rules, "rule")}: ${now.mean.toFixed(3)} ± ${now.error.toFixed(3)}` : "edited: not on the curve",
       ),
       before &&
-        h("p", { class: "small soft" }, `${counted(before.n_rules, "rule")} instead: ${less >= 0 ? "−" : "+"}${show(Math.abs(less), 2)}`),
+        h("p", { class: "small soft" }, `${counted(before.n_rules, "rule")} instead: ${less >= 0 ? "−" : "+"}${Math.abs(less).toFixed(3)}`),
     );
   }
 

@@ -100,7 +100,7 @@ export class SetChart {
       { class: "chart", width, height, role: "group", "aria-label": `Fuzzy sets of ${clipped(variable.name, 60)}` },
       bars && histogram(bars.edges, bars.groups, this.x, box, 0.62),
       leftAxis(this.y, box, { label: "membership", wanted: 4 }),
-      bottomAxis(this.x, box, { label: clipped(variable.title, 60), wanted: Math.round(width / 110) }),
+      bottomAxis(this.x, box, { label: clipped(variable.title, 60), wanted: Math.round(width / 110), names: variable.categories }),
     );
     const marks = [];
     for (const { term, place } of order) {

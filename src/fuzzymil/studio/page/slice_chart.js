@@ -35,7 +35,7 @@ export function sliceChart(answer, output, threshold, width) {
       "aria-label": `${clipped(output, 40)} along ${clipped(answer.variable, 40)}: from ${show(low)} to ${show(high)}`,
     },
     leftAxis(y, box, { label: clipped(output, 18), wanted: 3 }),
-    bottomAxis(x, box, { label: clipped(answer.variable, 40), wanted: 5 }),
+    bottomAxis(x, box, { label: clipped(answer.variable, 40), wanted: 5, names: answer.categories }),
     threshold !== null &&
       threshold >= low - pad &&
       threshold <= high + pad &&

@@ -164,8 +164,8 @@ export class SurfaceMap {
     );
     replace(
       this.over,
-      leftAxis(y, this.box, { label: clipped(answer.titles[1], 40), grid: false, wanted: 6 }),
-      bottomAxis(x, this.box, { label: clipped(answer.titles[0], 40), wanted: 7 }),
+      leftAxis(y, this.box, { label: clipped(answer.titles[1], 40), grid: false, wanted: 6, names: answer.categories[1] }),
+      bottomAxis(x, this.box, { label: clipped(answer.titles[0], 40), wanted: 7, names: answer.categories[0] }),
       s("line", { class: "crosshair", x1: x(at[name]), x2: x(at[name]), y1: this.box.top, y2: this.box.bottom }),
       s("line", { class: "crosshair", x1: this.box.left, x2: this.box.right, y1: y(at[other]), y2: y(at[other]) }),
     );

@@ -71,6 +71,7 @@ export function setsView(studio) {
     const { variables } = studio.state;
     return (
       variables.find((each) => each.name === studio.chosen?.variable) ??
+      variables.find((each) => each.used_by.length && each.terms.length) ??
       variables.find((each) => each.terms.length) ??
       variables[0]
     );

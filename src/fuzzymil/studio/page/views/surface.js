@@ -116,10 +116,8 @@ export function surfaceView(studio) {
             },
           }),
         ),
-      h(
-        "label",
-        { class: "row tight", title: "Every point of the picture is a bag of its own" },
-        "Each point: a bag of",
+      field(
+        "Equal instances",
         numberField({
           label: "Equal instances in the bag of each point",
           key: "n-equal",
@@ -135,7 +133,6 @@ export function surfaceView(studio) {
             ask();
           },
         }),
-        h("span", { "data-key": "n-equal-said" }, seen?.n_equal === 1 ? "instance" : "equal instances"),
       ),
       studio.state.data &&
         h(
@@ -213,7 +210,7 @@ export function surfaceView(studio) {
     studio.look("surface", type, fields, draw);
     for (const name of [axes.x, axes.y]) {
       const { [name]: at, ...others } = /** @type {Record<string, number>} */ (crosshair());
-      studio.look(`slice-${name}`, "slice", { variable: name, others, at, n: 101, ...bag() }, (answer) => drawSlice(name, answer));
+      studio.look(`slice-${name}`, "slice", { variable: name, others, at, output: axes.output, n: 101, ...bag() }, (answer) => drawSlice(name, answer));
     }
   }
 
@@ -223,6 +220,8 @@ export function surfaceView(studio) {
         .map((name) => [name, inputs().find((each) => each.name === name)?.axis ?? [0, 1]])
         .map(([name, ends]) => [name, (Number(ends[0]) + Number(ends[1])) / 2]),
     );
+    for (const each of inputs())
+      if (each.categories.length && each.name in middle) middle[each.name] = 0; // there is nothing between categories
     return { ...middle, ...held };
   }
 
@@ -232,7 +231,8 @@ export function surfaceView(studio) {
     seen = answer;
     if (known !== answer.n_equal || usual !== answer.usual) drawChoices(inputs());
     map.show(answer, points, studio.threshold, crosshair());
-    replace(legend, scaleBar(answer, studio.threshold, mark));
+    const which = answer.n_equal === 1 ? "one instance" : `${answer.n_equal} equal instances`;
+    replace(legend, h("span", null, `Each point is a bag with ${which}.`), scaleBar(answer, studio.threshold, mark));
   }
 
   /** @type {Map<string, any>} */
