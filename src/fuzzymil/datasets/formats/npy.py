@@ -86,7 +86,7 @@ def read_folder(file: DataFile, suffixes: tuple[str, ...]) -> Bags:
     if ids is None:
         ids = np.array([bag.name for bag in found])
     with file.naming_errors():
-        bags = Bags.from_list(parts, features, ids=ids, labels=labels)
+        bags = Bags.from_list(parts, feature_names=features, ids=ids, labels=labels)
     if any(bag.positions is None for bag in found):
         return bags
     where = np.concatenate([bag.positions.load() for bag in found if bag.positions is not None])
