@@ -69,7 +69,7 @@ def test_the_rule_base_says_the_same_and_names_the_instance():
     last = found.columns.shape[1] - 1
     premises = (found.premise(3), found.premise(last))
     sums = AdditiveRules(premises, np.array([[2.0], [3.0]]), np.array([0.5]))
-    rules = rule_base(sums, scaling, bags.columns or _columns(bags), ["y"], None, bags)
+    rules = rule_base(sums, scaling, bags.columns or _columns(bags), ["y"], bags=bags)
     expected = 0.5 + found.columns[:, [3, last]] @ [2.0, 3.0]
     np.testing.assert_allclose(rules.infer(bags).output[:, 0], expected, rtol=1e-5)
     assert rules.rules[0].conditions[0].term == "prototype1"

@@ -76,7 +76,7 @@ def test_mistakes_about_the_bag_problem(tmp_path, desk):
     three = write(tmp_path / "three.csv", "\n".join(lines[:10]) + "\n")
     assert "Too few bags" in good("data", "describe", three, *COLUMNS).stdout
     alike = write(tmp_path / "alike.csv", "\n".join(lines).replace("blue", "red") + "\n")
-    assert "one class (red)" in bad("data", "describe", alike, *COLUMNS)
+    assert "one class, red" in bad("data", "describe", alike, *COLUMNS)
     assert "numeric labels" in bad("data", "describe", desk / "boxes.csv", *COLUMNS, "--task", "regression")
     bare = write(tmp_path / "bare.csv", "box,weight\nb1,2.5\nb2,3.5\n")
     assert "--label" in bad("data", "describe", bare, "--bag", "box", "--diagnose")

@@ -143,7 +143,7 @@ def test_performance_names_folds_bags_and_spread(page, report, bags):
     assert "do not report" in page.text
     assert report.performance.confusion.sum() == bags.n_bags
     assert (
-        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 3
+        sum(given["src"].startswith("data:image/svg+xml;base64,") for tag, given in page.elements if tag == "img") == 4
     )
     (name,) = (name for name in report.performance.measures if name.startswith("Brier score"))
     assert "1 worst" in name
@@ -341,7 +341,7 @@ def test_numbers(bags):
     page = Page(report.to_html())
     assert report.performance.basis is Basis.REFITTED
     assert next(iter(report.performance.measures)).startswith("Coefficient of determination")
-    assert page.count("img") == 2
+    assert page.count("img") == 3  # the frontier, the fit, and what matters
     assert "drop in R²" in page.text
     assert "Targets" in page.text
     errors = [float(given["data-error"]) for given in page.items("bag")]

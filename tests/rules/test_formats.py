@@ -274,4 +274,5 @@ def test_fis_may_have_comments_other_orders_commas_and_fuzzylites_any():
     swapped = (
         head[:first] + head[second : head.index("[Output1]")] + head[first:second] + head[head.index("[Output1]") :]
     )
-    assert parse_rules(swapped + "[Rules]\n" + tail, "fis") == rules
+    found = parse_rules(swapped + "[Rules]\n" + tail, "fis")  # variables count in the order of the text, as in MATLAB
+    assert [variable.name for variable in found.variables] == [variable.name for variable in rules.variables[::-1]]

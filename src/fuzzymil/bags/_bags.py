@@ -156,7 +156,7 @@ class Bags:
         if arrays.column_names(bags) is not None:
             raise InputError("Expected one 2-D array per bag, got a table: use Bags.from_frame(table, bag=...).")
         if names:
-            words = isinstance(names[0], Iterable) and all(isinstance(word, str) for word in names[0])
+            words = names[0] is None or (isinstance(names[0], Iterable) and all(isinstance(w, str) for w in names[0]))
             if len(names) > 1 or feature_names is not None or not words:
                 raise InputError("After the bags, only names of features may come without a name: write labels=y.")
             feature_names = names[0]

@@ -395,8 +395,7 @@ def read_stream(
         raise ParameterError(
             "--labels needs the bags in memory: omit --stream, or write the labels into the Parquet file."
         )
-    from fuzzymil.datasets import stream_bags
-    from fuzzymil.datasets._io import matching_files
+    from fuzzymil.datasets import matching_files, stream_bags
 
     name = str(path) if not more else f"{path} and {len(more)} more"
     if not is_pipe(path):

@@ -11,7 +11,7 @@ from fuzzymil.datasets._benchmarks import (
     load_musk2,
     load_tiger,
 )
-from fuzzymil.datasets._io import Guess, guess_format, read_bags, stream_bags, write_bags
+from fuzzymil.datasets._io import Guess, guess_format, matching_files, read_bags, stream_bags, write_bags
 from fuzzymil.datasets._synthetic import CONCEPTS, PLANTED, PlantedProblem, make_planted, make_two_concepts
 from fuzzymil.datasets.formats import FORMATS, DataFileError
 
@@ -34,6 +34,7 @@ __all__ = [
     "load_tiger",
     "make_planted",
     "make_two_concepts",
+    "matching_files",
     "read_bags",
     "stream_bags",
     "write_bags",

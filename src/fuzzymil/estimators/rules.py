@@ -23,8 +23,7 @@ from fuzzymil._utils.errors import (
     known_name,
     warn_user,
 )
-from fuzzymil.bags import Bags, BagStream, as_bags
-from fuzzymil.bags._dask import current_client
+from fuzzymil.bags import Bags, BagStream, as_bags, current_client
 from fuzzymil.estimators.base import (
     BagClassifier,
     BagRegressor,

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from fuzzymil._utils.errors import InputError, ParameterError
 from fuzzymil._utils.runtime import check_process
-from fuzzymil.bags import Bags, BagStream
-from fuzzymil.bags._dask import PartitionedBags, require_whole_bags
+from fuzzymil.bags import Bags, BagStream, PartitionedBags, require_whole_bags
 from fuzzymil.learn.train.scaling import Measures
 
 SAMPLE_ROWS = 50_000
