@@ -1,6 +1,6 @@
 """Write into pages what their examples print now: ``python docs/building/outputs.py docs/quickstart.md ...``.
 
-Outputs that still match, dots included, stay as they are. Read the difference, and the sentences around it, before you
+Tracebacks, and lines that leave out a part by dots, are for a person to change. Outputs that still match, dots included, stay as they are. Read the difference, and the sentences around it, before you
 commit: a sentence that names a number or a rule is not changed.
 """
 
@@ -42,7 +42,12 @@ def update(page: Path) -> int:
             shutil.copy(example, folder)
         recorder.run(test)
     lines = text.splitlines(keepends=True)
+    by_hand = [example for example, _ in recorder.printed if "..." in example.want]
+    for example in by_hand:
+        print(f"{page}, line {example.lineno + 1}: to be changed by hand")
     for example, got in reversed(recorder.printed):
+        if example in by_hand:
+            continue
         start = example.lineno + example.source.count("\n")
         shown = [line if line.strip() else "<BLANKLINE>\n" for line in got.splitlines(keepends=True)]
         lines[start : start + example.want.count("\n")] = [" " * example.indent + line for line in shown]

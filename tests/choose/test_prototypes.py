@@ -72,9 +72,9 @@ def test_the_rule_base_says_the_same_and_names_the_instance():
     rules = rule_base(sums, scaling, bags.columns or _columns(bags), ["y"], bags=bags)
     expected = 0.5 + found.columns[:, [3, last]] @ [2.0, 3.0]
     np.testing.assert_allclose(rules.infer(bags).output[:, 0], expected, rtol=1e-5)
-    assert rules.rules[0].conditions[0].term == "prototype1"
+    assert rules.rules[1].conditions[0].term == "prototype2"
     bag, instance = origin(premises[1], bags, scaling.ranges)
-    assert rules.rules[0].comment == f"like instance {instance} of bag {bags.ids[bag]}"
+    assert rules.rules[1].comment == f"like instance {instance} of bag {bags.ids[bag]}"
     assert is_prototype(premises[0])
 
 

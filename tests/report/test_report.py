@@ -524,8 +524,8 @@ def test_the_first_page_says_how_sure_which_rules_and_which_bags():
 
 def test_a_report_on_a_thousand_bags_is_small():
     rng = np.random.default_rng(0)
-    names = [f"feature_{d}" for d in range(6)]
-    rules = RuleBase.from_arrays(rng.normal(size=(10, 6)), np.ones((10, 6)), np.arange(10) / 9, feature_names=names)
-    bags = Bags.from_list(list(rng.normal(size=(1000, 5, 6))), names, labels=rng.integers(0, 2, 1000))
+    names = [f"feature_{d}" for d in range(3)]
+    rules = RuleBase.from_arrays(rng.normal(size=(5, 3)), np.ones((5, 3)), np.arange(5) / 4, feature_names=names)
+    bags = Bags.from_list(list(rng.normal(size=(1000, 5, 3))), names, labels=rng.integers(0, 2, 1000))
     model = MISugeno(rules=rules).fit(bags)
     assert len(Report.of(model, bags, cross_validate=False).to_html()) < 1e6

@@ -123,8 +123,8 @@ def fit(
     if more and not stream:
         several = " ".join(map(str, (data, *more)))
         raise ParameterError(
-            f"Several files ({several:.80}) are one table only if they are read in parts: add --stream or --dask, or put "
-            "a pattern such as 'data/*.csv' in quotes."
+            f"Several files ({several:.80}) are one table only if they are read in parts: add --stream or --dask, or "
+            "put a pattern such as 'data/*.csv' in quotes."
         )
     if dask is not None and (learner.method is not Method.rules or resumed is not None):
         raise ParameterError("--dask belongs to --method rules: omit it.")

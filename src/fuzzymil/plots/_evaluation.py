@@ -22,7 +22,7 @@ from fuzzymil.plots.style import FAINT, LOW, add_legend, add_title, as_written, 
 
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]  # the labels of some bags, and their scores or probabilities
 
-_LINE = 68  # characters per line of the legend
+_LINE = 62  # characters per line of the legend
 _RATES = np.linspace(0.0, 1.0, 1001)
 _MEAN = "#222222"
 _Z = 1.96  # of a normal distribution, 95% are within this many standard deviations
@@ -171,7 +171,7 @@ class RocDisplay:
         """Draw the figure and return it; with many methods, the ``bands`` of one standard deviation overlap."""
         banded = bands and any(curve.deviation is not None for curve in self.curves)
         labels, height = _legend_texts(self.curves, title)
-        figure, ((axis,),) = subplots(1, 1, (5.4, 5.4 + height + 0.19 * banded))
+        figure, ((axis,),) = subplots(1, 1, (5.4, 5.4 + height + 0.22 * banded))
         lines = []
         for curve, style in zip(self.curves, _styles(self.curves), strict=True):
             del style["marker"]
@@ -454,7 +454,7 @@ def _square(axis: Any) -> None:
 def _legend_texts(curves: Sequence[RocCurve | ReliabilityCurve], title: str | None) -> tuple[list[str], float]:
     """Return the entries of a legend, and the inches that they and a title need."""
     labels = [textwrap.fill(curve.legend, _LINE) for curve in curves]
-    return labels, 0.19 * sum(label.count("\n") + 1 for label in labels) + (0.3 if title else 0.0)
+    return labels, 0.22 * sum(label.count("\n") + 1 for label in labels) + (0.3 if title else 0.0)
 
 
 # ---------------------------------------------------------------------- kinds of rules

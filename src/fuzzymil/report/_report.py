@@ -72,7 +72,7 @@ class Report:
         cross_validate: bool = True,
         n_folds: int = 10,
         held_out: bool = False,
-        max_bags: int = 100,
+        max_bags: int = 50,
         random_state: Any = 0,
         progress: Progress | None = None,
         pos_label: Any = None,
