@@ -1,7 +1,8 @@
 """Write into pages what their examples print now: ``python docs/building/outputs.py docs/quickstart.md ...``.
 
-Tracebacks, and lines that leave out a part by dots, are for a person to change. Outputs that still match, dots included, stay as they are. Read the difference, and the sentences around it, before you
-commit: a sentence that names a number or a rule is not changed.
+Tracebacks, and outputs that leave out a part by dots, are for a person to change. Outputs that still match, dots
+included, stay as they are. Read the difference, and the sentences around it, before you commit: a sentence that names
+a number or a rule is not changed.
 """
 
 from __future__ import annotations
