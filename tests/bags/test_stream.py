@@ -48,7 +48,7 @@ def test_missing_values_one_instance_rows_and_early_stopping(small_windows):
         3,
         order=1,
         missing="ignore",
-        training=Training(max_epochs=12, n_iter_no_change=20, precision="double"),
+        training=Training(optimizer="adam", max_epochs=12, n_iter_no_change=20, precision="double"),
         random_state=0,
     )
     expected = model.fit(bags).predict(bags)

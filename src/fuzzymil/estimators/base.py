@@ -243,8 +243,9 @@ def check_weights(sample_weight: Any, bags: Bags) -> Array:
     """Return one weight per bag, none negative and not all zero."""
     if sample_weight is None:
         return np.ones(bags.n_bags)
-    if np.ndim(sample_weight) == 1 and len(sample_weight) != bags.n_bags:
-        raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {len(sample_weight)}: pass one per bag.")
+    shape = np.asarray(sample_weight).shape
+    if len(shape) == 1 and shape[0] != bags.n_bags:
+        raise InputError(f"There are {bags.n_bags} bags, but sample_weight has {shape[0]}: pass one per bag.")
     try:
         weights = _check_sample_weight(sample_weight, np.empty((bags.n_bags, 1)), ensure_non_negative=True)
     except (TypeError, ValueError) as problem:
