@@ -1,5 +1,6 @@
 """The application: help, registration, completion, errors and interrupts."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,13 +10,13 @@ from runner import COLUMNS, good, run
 from typer.testing import CliRunner
 
 from fuzzymil import __version__
-from fuzzymil.cli import _options, _settings, app, data, evaluate, main, plot
+from fuzzymil.cli import _options, _settings, app, bench, data, evaluate, main, plot
 from fuzzymil.cli._settings import Task
 from fuzzymil.datasets import FORMATS
 from fuzzymil.rules.files import FORMATS as RULE_FORMATS
 
 LISTED = ["fit", "evaluate", "predict", "explain", "rules", "studio", "plot", "report", "demo"]
-LISTED += ["cache"]
+LISTED += ["bench", "cache"]
 COMMANDS = [[name] for name in LISTED] + [["data", name] for name in ("list", "fetch", "describe", "convert")]
 
 
@@ -144,3 +145,13 @@ def test_bugs_are_not_hidden(desk, monkeypatch):
     monkeypatch.setattr("fuzzymil.datasets.read_bags", broken)
     result = CliRunner().invoke(app, ["data", "describe", str(desk / "boxes.csv"), *COLUMNS])
     assert isinstance(result.exception, ZeroDivisionError)
+
+
+@pytest.mark.slow
+def test_bench(monkeypatch):
+    monkeypatch.setattr(bench, "SIZES", ((6, 2, 2),))
+    monkeypatch.setattr(bench, "EPOCHS", 2)
+    found = json.loads(good("bench", "--repeats", 1, "--json").stdout)
+    assert found["sizes"][0]["n_bags"] == 6
+    assert found["sizes"][0]["first_fit_s"] > 0
+    assert "epoch (ms)" in good("bench", "--repeats", 1).stdout

@@ -19,7 +19,7 @@ __all__ = ["app", "main"]
 _IN_ORDER = (
     *("fit", "evaluate"),
     *("predict", "explain", "rules", "studio", "plot", "report"),
-    *("demo", "data", "cache"),
+    *("demo", "bench", "data", "cache"),
 )
 
 
