@@ -167,8 +167,9 @@ def test_evaluate_compares_with_the_forest_by_default(desk):
     arguments = ["evaluate", desk / "boxes.csv", *COLUMNS, *SMALL, "--folds", 3]
     lines = good(*arguments).stdout.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["MIANFISClassifier", "EmbeddingForest"]
-    assert "EmbeddingForest" in lines[5]
-    assert "95%" in lines[5]
+    assert lines[5].startswith("Probabilities of MIANFISClassifier")
+    assert "EmbeddingForest" in lines[6]
+    assert "95%" in lines[6]
     found = json.loads(good(*arguments, "--json").stdout)
     (comparison,) = found["comparisons"]
     own, other = (np.array([fold["AUC"] for fold in method["folds"]]) for method in found["methods"])
@@ -200,7 +201,7 @@ def test_evaluate_compares_methods(desk):
     ]  # fmt: skip
     assert "0.500 ± 0.000" in lines[3]
     assert "1 x 3-fold, 12 bags" in lines[6]
-    assert all(name in line for name, line in zip(("majority", "Naive", "CitationKNN"), lines[7:10], strict=True))
+    assert all(name in line for name, line in zip(("majority", "Naive", "CitationKNN"), lines[8:11], strict=True))
     found = json.loads(good(*arguments, "--json").stdout)
     for method in found["methods"]:
         values = [fold["accuracy"] for fold in method["folds"]]

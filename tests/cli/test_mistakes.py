@@ -94,7 +94,7 @@ def sentence(desk, tmp_path, command, *extra, data="good.csv", model="good.json"
         ("folder", ".npy or .parquet"),
         ("words.csv", "expected a number, found 'light'"),
         ("cut.csv", "line 17"),
-        ("good.json", "format"),
+        ("good.json", "is a model, or rules"),
     ],
 )
 def test_wrong_data(desk, tmp_path, command, wrong, words):

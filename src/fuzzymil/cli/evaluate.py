@@ -419,8 +419,8 @@ def _calibration(trial: Trial) -> str:
     found = gap(came_true)
     verdict = "calibrated, as far as these bags tell" if found <= by_chance else "not calibrated: use them to rank bags"
     return (
-        f"Probabilities of {trial.title} are off by {found:.3f} on average (held-out bags, in ten groups); by chance, "
-        f"right ones would be by up to {by_chance:.3f}: {verdict}."
+        f"Probabilities of {trial.title}: {found:.3f} away from what happened, on average over ten groups of held-out "
+        f"bags; correct ones would be up to {by_chance:.3f} away by chance: {verdict}."
     )
 
 
