@@ -122,8 +122,8 @@ def from_arrays(arrays: Mapping[str, Array], like: Any) -> Any:
 
 def _restored(values: Array, like: Any) -> Any:
     expected = np.asarray(jax.random.key_data(like) if _is_key(like) else like)
-    # Only the last axis may grow: the epochs of a history.
-    if values.dtype != expected.dtype or values.shape[:-1] != expected.shape[:-1]:
+    # NumPy returns what is no array as bytes. Only the last axis may grow: the epochs of a history.
+    if not isinstance(values, np.ndarray) or values.dtype != expected.dtype or values.shape[:-1] != expected.shape[:-1]:
         raise ValueError(f"expected {expected.dtype} of shape {expected.shape}")
     if _is_key(like):
         return jax.random.wrap_key_data(jnp.asarray(values))
