@@ -130,7 +130,7 @@ def test_fits_trained_together_are_kept_together(tmp_path):
     halves = [BAGS[::2], BAGS[1::2]]
 
     def models(**settings):
-        return [MIANFISClassifier(**network_parameters(**SETTINGS), **network_parameters(**settings)) for _ in halves]
+        return [MIANFISClassifier(**network_parameters(**SETTINGS | settings)) for _ in halves]
 
     with pytest.raises(Killed):
         fit_together(models(checkpoint=tmp_path, callbacks=[dies_after(8)]), halves)

@@ -77,7 +77,7 @@ def assert_kept(rules, start, constraints):
     [
         (TEXT, {"optimizer": "adam", "learning_rate": 0.5}),
         (LINEAR, {"loss": "cross_entropy", "optimizer": "sgd", "learning_rate": 3.0, "batch_size": 1}),
-        (LINEAR, {"loss": "hinge", "batch_size": 5, "learning_rate": 0.3, "variant": "paper"}),
+        (LINEAR, {"loss": "hinge", "batch_size": 5, "learning_rate": 0.3, "update_rule": "paper"}),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Training diverged")
