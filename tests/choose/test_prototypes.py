@@ -95,7 +95,7 @@ def test_prototypes_are_used_where_short_rules_are_clearly_worse_and_only_if_the
     point = model.frontier_[model.frontier_.chosen]
     assert point.n_prototypes > 0
     assert "prototypes" in model.frontier_.evidence
-    assert f"{point.n_prototypes} prototypes in {point.n_rules}" in str(model.frontier_)
+    assert f"{point.n_rules} ({point.n_prototypes} prototypes)" in str(model.frontier_)
     short = model.at(50)
     assert not short.frontier_[short.frontier_.chosen].n_prototypes
     assert model.score(unseen, unseen.labels) > short.score(unseen, unseen.labels)

@@ -50,14 +50,15 @@ def test_shares_are_equal_and_leave_no_group_out(monkeypatch, n_groups, n_cores,
 @pytest.mark.parametrize("batch_size", [None, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_groups_trained_on_several_cores_are_those_trained_alone(monkeypatch, dtype, batch_size):
+    rounding = 1e-4 if dtype is np.float32 else 1e-10
     groups = [group(seed, dtype) for seed in range(3)]
     plan = Plan(Operators(), batch_size=batch_size)
     alone = [train_groups([each], plan, learning_rate=0.05, max_epochs=12)[0] for each in groups]
     monkeypatch.setattr(trainer, "granted_cores", lambda: 2)
     for one, other in zip(train_groups(groups, plan, learning_rate=0.05, max_epochs=12), alone, strict=True):
         for mine, yours in zip(jax.tree.leaves(one.params), jax.tree.leaves(other.params), strict=True):
-            np.testing.assert_array_equal(mine, yours)
-        np.testing.assert_array_equal(one.history[0]["loss"], other.history[0]["loss"])
+            np.testing.assert_allclose(mine, yours, rtol=rounding, atol=rounding)  # programs may add in another order
+        np.testing.assert_allclose(one.history[0]["loss"], other.history[0]["loss"], rtol=rounding)
 
 
 def test_a_mistake_in_a_thread_is_heard():

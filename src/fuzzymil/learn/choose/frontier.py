@@ -325,7 +325,7 @@ class Frontier:
 
 
 def _counted(point: FrontierPoint) -> str:
-    return f"{point.n_prototypes} prototypes in {point.n_rules}" if point.n_prototypes else str(point.n_rules)
+    return f"{point.n_rules} ({point.n_prototypes} prototypes)" if point.n_prototypes else str(point.n_rules)
 
 
 def _cells(name: str, found: Measure) -> list[tuple[str, float]]:
