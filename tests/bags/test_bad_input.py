@@ -276,7 +276,7 @@ def test_settings_out_of_range(settings, words):
         (Operators, {"membership": "gauss"}, "Unknown membership"),
         (Training, {"loss": "log"}, "Unknown loss"),
         (Training, {"optimizer": "adm"}, "Unknown optimizer.*adam"),
-        (Training, {"optimizer": 3}, r"optimizer must be adam, sgd or .*optax.*got 3"),
+        (Training, {"optimizer": 3}, r"optimizer must be auto, hybrid, adam, sgd or .*optax.*got 3"),
         (Training, {"learning_rate": 0}, "learning_rate must be a number above 0, got 0"),
         (Training, {"learning_rate": np.inf}, "learning_rate must be a number"),
         (Training, {"max_epochs": -1}, "max_epochs must be a whole number"),

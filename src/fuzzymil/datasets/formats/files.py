@@ -249,7 +249,9 @@ class DataFile:
         """Raise if this is JSON, which would pass for a strange table."""
         if _JSON.match("\n".join(self.head)):
             if "fuzzymil." in "".join(self.head):
-                raise self.error("is a model, or rules, but a file with bags is expected here")
+                raise self.error(
+                    "is a model, or rules, but a file with bags is expected here, such as a CSV file; predict takes both, the model first"
+                )
             raise self.error(
                 "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
                 'with pandas.read_json("data.json").to_csv("data.csv", index=False)'
