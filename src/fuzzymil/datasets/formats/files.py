@@ -250,8 +250,8 @@ class DataFile:
         if _JSON.match("\n".join(self.head)):
             if "fuzzymil." in "".join(self.head):
                 raise self.error(
-                    "is a model, or rules, but a file with bags is expected here, such as a CSV file; predict takes both, "
-                    "the model first"
+                    "is a model, or rules, but a file with bags is expected here, such as a CSV file; predict takes "
+                    "both, the model first"
                 )
             raise self.error(
                 "is JSON, which is none of the formats that are read: export the data as CSV or Parquet, for instance "
