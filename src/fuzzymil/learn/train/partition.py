@@ -55,7 +55,7 @@ def kmeans(instances: Array, n_rules: int, rng: np.random.RandomState) -> Array:
     Examples
     --------
     >>> sorted(kmeans(np.array([[0.0], [0.2], [5.0]]), 2, np.random.RandomState(0)).round(3).ravel().tolist())
-    [0.1, 5.1]
+    [0.1, 5.0]
     """
     from sklearn import config_context
     from sklearn.cluster import KMeans  # deferred, like all of scikit-learn here: slow to import
@@ -149,7 +149,7 @@ def subtractive(instances: Array, n_rules: int, rng: np.random.RandomState) -> A
     Examples
     --------
     >>> subtractive(np.array([[0.0], [0.2], [0.1], [5.0], [5.1]]), 9, np.random.RandomState(0)).ravel().tolist()
-    [0.1, 5.0]
+    [0.1, 5.1]
     """
     del rng
     # The same for every restart, because fits that train together have equally many rules.
