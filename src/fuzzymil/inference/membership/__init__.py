@@ -15,7 +15,8 @@ A membership function is a small immutable value that can be called on arrays:
 array([1.    , 0.6065])
 
 To add a family, add one file to this folder with one class in it (or define the class anywhere else; it is registered
-as soon as Python sees it); those that come with the library are in one file. The rule language, JSON, training and plots then support it by its name:
+as soon as Python sees it); those that come with the library are in one file. The rule language, JSON, training and
+plots then support it by its name:
 
 >>> from dataclasses import dataclass
 >>> from fuzzymil.inference.membership import Location, MembershipFunction, Width, family
